@@ -1,0 +1,28 @@
+//! The program `kubewright`. Owns the edge: parses, runs the verb, prints an error once with its
+//! causes, turns the outcome into an exit code. What a verb does is in `verbs`.
+
+mod output;
+mod table;
+mod verbs;
+
+use std::io::Write as _;
+use std::process::ExitCode;
+
+use clap::Parser as _;
+
+fn main() -> ExitCode {
+    let Err(error) = verbs::Kubewright::parse().run() else {
+        return ExitCode::SUCCESS;
+    };
+    if error.is::<output::Closed>() {
+        return ExitCode::SUCCESS; // the reader has seen enough, as `head` does
+    }
+    match error.downcast::<clap::Error>() {
+        Ok(usage) => usage.exit(),
+        Err(error) => {
+            // With standard error closed there is nobody left to tell.
+            let _ = writeln!(std::io::stderr().lock(), "error: {error:#}");
+            ExitCode::FAILURE
+        }
+    }
+}

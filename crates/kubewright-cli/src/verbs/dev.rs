@@ -1,0 +1,85 @@
+//! `kubewright dev`: a local Kubernetes for people. Owns the definitions of its verbs for the command
+//! line; what each does is in the file of its name.
+
+mod api;
+mod check;
+mod down;
+mod kubeconfig;
+mod logs;
+mod observed;
+mod place;
+mod process;
+mod record;
+mod sample;
+mod status;
+mod summary;
+mod up;
+
+use anyhow::Context as _;
+use clap::Subcommand;
+
+/// A real Kubernetes on this machine.
+#[derive(Debug, Subcommand)]
+pub(super) enum Dev {
+    /// Start it, and leave it running
+    ///
+    /// Starts etcd, kube-apiserver, kube-controller-manager, kube-scheduler and nodes that run real
+    /// pods, waits until everything is ready and returns. It outlives the terminal; `kubewright dev
+    /// down` ends it. If it already runs, this says so and changes nothing.
+    ///
+    /// Needs Linux, and root for nodes; `--nodes 0` is a control plane without nodes and works as
+    /// any user. What is missing is downloaded, or built with Go, once: minutes the first time,
+    /// seconds after that.
+    #[command(after_help = "Example:\n  sudo kubewright dev up --sample")]
+    Up(up::Up),
+    /// End it and remove everything that belongs to it
+    ///
+    /// Ends every process and removes interfaces, cgroups and data: the cluster and all that is in
+    /// it are gone. Does nothing if it is not up. Needs the same user that started it.
+    #[command(after_help = "Example:\n  kubewright dev down")]
+    Down,
+    /// Tell how it is: nodes and components
+    ///
+    /// Prints the version, the server, each node and each component with its process id, state and
+    /// memory. Exits with 0 if all is well, else with 1 and a sentence on what to do. Needs the same
+    /// user that started it.
+    #[command(after_help = "Example:\n  kubewright dev status")]
+    Status,
+    /// Print where its kubeconfig is
+    ///
+    /// The kubeconfig has all rights. Needs it to be up.
+    #[command(after_help = "Example:\n  export KUBECONFIG=$(kubewright dev kubeconfig)")]
+    Kubeconfig(kubeconfig::Kubeconfig),
+    /// Show the log of a component
+    ///
+    /// Without a component it lists the components and the size of their logs. Needs it to
+    /// be up, or starting; the logs of components that died are there until `dev down` or `dev up`.
+    #[command(after_help = "Example:\n  kubewright dev logs node-1/kubelet -f")]
+    Logs(logs::Logs),
+    /// Tell what this machine can run
+    ///
+    /// One line for the control plane and one for nodes and pods, with a sentence for each thing that
+    /// is missing. Changes nothing and needs nothing. Exits with 0, unless `KUBEWRIGHT_ALL_TIERS=1`
+    /// is set and something cannot run.
+    #[command(after_help = "Example:\n  kubewright dev check")]
+    Check,
+}
+
+impl Dev {
+    pub(super) fn run(self) -> anyhow::Result<()> {
+        match self {
+            Self::Up(up) => up.run(),
+            Self::Down => down::run(),
+            Self::Status => status::run(),
+            Self::Kubeconfig(kubeconfig) => kubeconfig.run(),
+            Self::Logs(logs) => logs.run(),
+            Self::Check => check::run(),
+        }
+    }
+}
+
+/// Verbs are plain functions, so that progress and locks, which block, stay out of async code; what
+/// talks to the API server runs on this.
+fn runtime() -> anyhow::Result<tokio::runtime::Runtime> {
+    tokio::runtime::Runtime::new().context("cannot start the runtime for network requests")
+}

@@ -1,0 +1,220 @@
+//! Finds the programs that make up a Kubernetes: `KUBEBUILDER_ASSETS`, the cache, the official
+//! release, a build from source, in that order and each program by itself.
+//!
+//! Owns the order and the wording of what is missing. How a program is downloaded or built is in the
+//! submodules; nothing here starts one.
+
+mod download;
+mod golang;
+
+use std::path::{Path, PathBuf};
+
+use crate::cache::{Cache, CacheError, Entry};
+use crate::chain;
+use crate::progress::Progress;
+use crate::version::KubernetesVersion;
+
+pub use golang::COREDNS_VERSION;
+
+/// A program of a Kubernetes cluster.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Binary {
+    /// The store.
+    Etcd,
+    /// The API server.
+    KubeApiserver,
+    /// The built-in controllers.
+    KubeControllerManager,
+    /// The scheduler.
+    KubeScheduler,
+    /// The command line client.
+    Kubectl,
+    /// The node agent.
+    Kubelet,
+    /// Services on a node.
+    KubeProxy,
+    /// Cluster DNS.
+    CoreDns,
+}
+
+impl Binary {
+    /// What a control plane needs.
+    pub const CONTROL_PLANE: [Self; 5] = [
+        Self::Etcd,
+        Self::KubeApiserver,
+        Self::Kubectl,
+        Self::KubeControllerManager,
+        Self::KubeScheduler,
+    ];
+    /// What a node needs on top of it.
+    pub const NODE: [Self; 3] = [Self::Kubelet, Self::KubeProxy, Self::CoreDns];
+
+    /// The name of the file.
+    pub fn file_name(self) -> &'static str {
+        match self {
+            Self::Etcd => "etcd",
+            Self::KubeApiserver => "kube-apiserver",
+            Self::KubeControllerManager => "kube-controller-manager",
+            Self::KubeScheduler => "kube-scheduler",
+            Self::Kubectl => "kubectl",
+            Self::Kubelet => "kubelet",
+            Self::KubeProxy => "kube-proxy",
+            Self::CoreDns => "coredns",
+        }
+    }
+}
+
+/// Why a program could not be had.
+#[derive(Debug, thiserror::Error)]
+pub enum BinaryError {
+    /// None of the four ways led to it.
+    #[error(
+        "{} for Kubernetes {version} is not in KUBEBUILDER_ASSETS and not in the cache; \
+         download: {download}; build from source: {build}. \
+         Connect this machine to dl.k8s.io or to a Go module proxy (with Go installed), \
+         or put the file into a directory that KUBEBUILDER_ASSETS names",
+        binary.file_name()
+    )]
+    NotToBeHad {
+        /// Which program.
+        binary: Binary,
+        /// Of which version.
+        version: KubernetesVersion,
+        /// Why it could not be downloaded.
+        download: String,
+        /// Why it could not be built.
+        build: String,
+    },
+    /// There is no such program for this kind of machine.
+    #[error("Kubernetes has no programs for {0}: use Linux on x86-64 or 64-bit ARM")]
+    Platform(String),
+    /// The cache failed, for instance because the disk is full.
+    #[error(transparent)]
+    Cache(#[from] CacheError),
+}
+
+/// The programs of one version of Kubernetes, on this machine.
+#[derive(Clone, Debug)]
+pub struct Binaries {
+    cache: Cache,
+    version: KubernetesVersion,
+    platform: Platform,
+    progress: Progress,
+}
+
+impl Binaries {
+    /// The programs of `version`, kept in `cache`.
+    pub fn new(
+        cache: Cache,
+        version: KubernetesVersion,
+        progress: Progress,
+    ) -> Result<Self, BinaryError> {
+        Ok(Self {
+            cache,
+            version,
+            platform: Platform::current()?,
+            progress,
+        })
+    }
+
+    /// Where `binary` is, after getting it in the first way that works.
+    ///
+    /// Blocks for as long as a build takes: call it from a blocking task.
+    pub fn find(&self, binary: Binary) -> Result<PathBuf, BinaryError> {
+        if let Some(path) = from_assets(binary) {
+            return Ok(path);
+        }
+        self.entry(binary)
+            .ensure(self.progress, |partial| self.make(binary, partial))?
+    }
+
+    /// True if `binary` is there already, so that [`Self::find`] takes no time.
+    pub fn is_present(&self, binary: Binary) -> bool {
+        from_assets(binary).is_some() || self.entry(binary).is_intact()
+    }
+
+    /// Removes from the cache whatever is damaged, checked byte for byte, and says what that was.
+    pub fn remove_damaged(&self) -> Result<Vec<&'static str>, BinaryError> {
+        let mut removed = Vec::new();
+        for binary in Binary::CONTROL_PLANE.into_iter().chain(Binary::NODE) {
+            let entry = self.entry(binary);
+            if entry.path().exists() && !entry.is_intact_to_the_byte() {
+                entry.remove()?;
+                removed.push(binary.file_name());
+            }
+        }
+        Ok(removed)
+    }
+
+    /// The directory that holds the cache.
+    pub fn cache_root(&self) -> &Path {
+        self.cache.root()
+    }
+
+    /// The version that these programs are of.
+    pub fn version(&self) -> KubernetesVersion {
+        self.version
+    }
+
+    fn make(&self, binary: Binary, partial: &Path) -> Result<(), BinaryError> {
+        let name = binary.file_name();
+        let source = download::Source::of(binary, self.version, self.platform);
+        let download = match source.fetch(partial, self.progress) {
+            Ok(()) => return Ok(()),
+            Err(error) => chain(&error),
+        };
+        let step = format!(
+            "{name} of Kubernetes {}: building from source",
+            self.version
+        );
+        let built = self
+            .progress
+            .step(&step, || golang::build(binary, self.version, partial));
+        built.map_err(|error| {
+            let (version, build) = (self.version, chain(&error));
+            BinaryError::NotToBeHad {
+                binary,
+                version,
+                download,
+                build,
+            }
+        })
+    }
+
+    fn entry(&self, binary: Binary) -> Entry {
+        let Platform { os, architecture } = self.platform;
+        let name = binary.file_name();
+        self.cache.entry(&match binary {
+            Binary::CoreDns => format!("coredns/v{COREDNS_VERSION}/{os}-{architecture}/{name}"),
+            _ => format!("kubernetes/v{}/{os}-{architecture}/{name}", self.version),
+        })
+    }
+}
+
+fn from_assets(binary: Binary) -> Option<PathBuf> {
+    let directory = std::env::var_os("KUBEBUILDER_ASSETS")?;
+    Some(PathBuf::from(directory).join(binary.file_name())).filter(|path| path.is_file())
+}
+
+/// Operating system and processor, as Go and the release archives spell them.
+#[derive(Clone, Copy, Debug)]
+struct Platform {
+    os: &'static str,
+    architecture: &'static str,
+}
+
+impl Platform {
+    fn current() -> Result<Self, BinaryError> {
+        match (std::env::consts::OS, std::env::consts::ARCH) {
+            ("linux", "x86_64") => Ok(Self {
+                os: "linux",
+                architecture: "amd64",
+            }),
+            ("linux", "aarch64") => Ok(Self {
+                os: "linux",
+                architecture: "arm64",
+            }),
+            (os, architecture) => Err(BinaryError::Platform(format!("{os} on {architecture}"))),
+        }
+    }
+}

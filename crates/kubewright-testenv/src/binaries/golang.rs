@@ -1,0 +1,194 @@
+//! Builds a program from source with Go, through the Go module proxy, from the pinned modules under
+//! `go/`. Owns the modules and the build flags.
+
+use std::io;
+use std::path::Path;
+use std::process::{Command, Stdio};
+
+use crate::binaries::Binary;
+use crate::version::KubernetesVersion;
+
+/// The CoreDNS that is built, for every version of Kubernetes.
+pub const COREDNS_VERSION: &str = "1.15.0";
+
+/// Why a build failed.
+#[derive(Debug, thiserror::Error)]
+pub(super) enum GoError {
+    #[error("Go is not installed")]
+    NoGo,
+    #[error("cannot prepare the build")]
+    Prepare(#[source] io::Error),
+    #[error("`go build {package}` failed: {output}")]
+    Failed {
+        package: &'static str,
+        output: String,
+    },
+}
+
+struct Module {
+    version: &'static str,
+    go_mod: &'static str,
+    go_sum: &'static str,
+}
+
+macro_rules! kubernetes {
+    ($version:literal) => {
+        Module {
+            version: $version,
+            go_mod: include_str!(concat!("../../go/kubernetes-", $version, "/go.mod")),
+            go_sum: include_str!(concat!("../../go/kubernetes-", $version, "/go.sum")),
+        }
+    };
+}
+
+/// One module per line of `supported-kubernetes.txt`; a test keeps the two in step.
+const KUBERNETES: [Module; 4] = [
+    kubernetes!("1.36.3"),
+    kubernetes!("1.35.4"),
+    kubernetes!("1.34.4"),
+    kubernetes!("1.33.13"),
+];
+
+const COREDNS: Module = Module {
+    version: COREDNS_VERSION,
+    go_mod: include_str!("../../go/coredns/go.mod"),
+    go_sum: include_str!("../../go/coredns/go.sum"),
+};
+const COREDNS_MAIN: &str = include_str!("../../go/coredns/main.go");
+
+/// The etcd that belongs to a version of Kubernetes: the one that its client library has.
+pub(super) fn etcd_version(version: KubernetesVersion) -> &'static str {
+    const LINE: &str = "go.etcd.io/etcd/server/v3 v";
+    let module = module(Binary::Etcd, version);
+    let after = module.go_mod.split(LINE).nth(1).unwrap_or_default();
+    after.split_whitespace().next().unwrap_or_default()
+}
+
+/// Builds `binary` into the file `out`.
+pub(super) fn build(binary: Binary, version: KubernetesVersion, out: &Path) -> Result<(), GoError> {
+    let module = module(binary, version);
+    let directory = tempfile::tempdir().map_err(GoError::Prepare)?;
+    let write = |name, content| std::fs::write(directory.path().join(name), content);
+    write("go.mod", module.go_mod).map_err(GoError::Prepare)?;
+    write("go.sum", module.go_sum).map_err(GoError::Prepare)?;
+    if binary == Binary::CoreDns {
+        write("main.go", COREDNS_MAIN).map_err(GoError::Prepare)?;
+    }
+    let package = package(binary);
+    let output = go()
+        .current_dir(directory.path())
+        .args([
+            "build",
+            "-trimpath",
+            "-mod=readonly",
+            "-ldflags",
+            &linker_flags(version),
+            "-o",
+        ])
+        .arg(out)
+        .arg(package)
+        .output();
+    match output {
+        Err(error) if error.kind() == io::ErrorKind::NotFound => Err(GoError::NoGo),
+        Err(error) => Err(GoError::Prepare(error)),
+        Ok(output) if output.status.success() => Ok(()),
+        // `setpriv` answers 127 when it cannot find the program.
+        Ok(output) if output.status.code() == Some(127) => Err(GoError::NoGo),
+        Ok(output) => Err(GoError::Failed {
+            package,
+            output: last_lines(&output.stderr),
+        }),
+    }
+}
+
+/// `go`, ended by the kernel when the thread that waits for it ends: a killed run leaves no build
+/// behind.
+fn go() -> Command {
+    let mut command = Command::new("setpriv");
+    command.args(["--pdeathsig", "KILL", "go"]);
+    command
+        .env("CGO_ENABLED", "0")
+        .env("GOWORK", "off")
+        .env("GOFLAGS", "-buildvcs=false");
+    command.stdin(Stdio::null());
+    command
+}
+
+fn module(binary: Binary, version: KubernetesVersion) -> &'static Module {
+    match binary {
+        Binary::CoreDns => &COREDNS,
+        _ => KUBERNETES
+            .iter()
+            .find(|module| module.version == version.as_str())
+            .unwrap_or(&KUBERNETES[0]),
+    }
+}
+
+fn package(binary: Binary) -> &'static str {
+    match binary {
+        Binary::Etcd => "go.etcd.io/etcd/server/v3",
+        Binary::KubeApiserver => "k8s.io/kubernetes/cmd/kube-apiserver",
+        Binary::KubeControllerManager => "k8s.io/kubernetes/cmd/kube-controller-manager",
+        Binary::KubeScheduler => "k8s.io/kubernetes/cmd/kube-scheduler",
+        Binary::Kubectl => "k8s.io/kubernetes/cmd/kubectl",
+        Binary::Kubelet => "k8s.io/kubernetes/cmd/kubelet",
+        Binary::KubeProxy => "k8s.io/kubernetes/cmd/kube-proxy",
+        Binary::CoreDns => ".",
+    }
+}
+
+/// Without these the programs say that they are v0.0.0, which clients take for very old.
+fn linker_flags(version: KubernetesVersion) -> String {
+    let (major, minor) = version.major_minor();
+    let set = |name, value: &str| format!(" -X k8s.io/component-base/version.{name}={value}");
+    let (git, major, minor) = (
+        set("gitVersion", &format!("v{version}")),
+        set("gitMajor", major),
+        set("gitMinor", minor),
+    );
+    format!("-s -w{git}{major}{minor}")
+}
+
+/// The end of what a program said, on one line: what it downloaded before that is of no interest.
+fn last_lines(output: &[u8]) -> String {
+    let text = String::from_utf8_lossy(output);
+    let lines: Vec<_> = text
+        .lines()
+        .filter(|line| !line.starts_with("go: downloading"))
+        .collect();
+    lines[lines.len().saturating_sub(8)..].join("; ")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_supported_version_has_its_module() {
+        let supported: Vec<_> = KubernetesVersion::all()
+            .map(KubernetesVersion::as_str)
+            .collect();
+        let modules: Vec<_> = KUBERNETES.iter().map(|module| module.version).collect();
+        assert_eq!(supported, modules);
+        for module in &KUBERNETES {
+            assert!(
+                module
+                    .go_mod
+                    .contains(&format!("k8s.io/kubernetes v{}", module.version))
+            );
+        }
+    }
+
+    #[test]
+    fn the_etcd_of_a_version_is_read_from_its_module() {
+        assert_eq!(etcd_version("1.36".parse().unwrap()), "3.6.8");
+    }
+
+    #[test]
+    fn downloads_are_left_out_of_what_a_failed_build_said() {
+        assert_eq!(
+            last_lines(b"go: downloading x v1\nno space left on device\n"),
+            "no space left on device"
+        );
+    }
+}

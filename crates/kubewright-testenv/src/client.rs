@@ -1,0 +1,35 @@
+//! A `kube::Client` out of a kubeconfig file, with deadlines: a component that is paused must make a
+//! request fail, not hang.
+
+use std::path::Path;
+use std::time::Duration;
+
+use http::HeaderValue;
+use kube::config::{Config, KubeConfigOptions, Kubeconfig};
+
+use crate::error::Error;
+
+/// No request of the environment itself takes longer.
+const DEADLINE: Duration = Duration::from_secs(10);
+
+/// How the environment's own clients call themselves in the audit log.
+const USER_AGENT: &str = concat!("kubewright-testenv/", env!("CARGO_PKG_VERSION"));
+
+/// A client for the current context of `kubeconfig`.
+pub(crate) async fn client(kubeconfig: &Path) -> Result<kube::Client, Error> {
+    let unusable = |error| Error::Kubeconfig(Box::new(error));
+    let kubeconfig = Kubeconfig::read_from(kubeconfig).map_err(unusable)?;
+    let options = KubeConfigOptions::default();
+    let mut config = Config::from_custom_kubeconfig(kubeconfig, &options)
+        .await
+        .map_err(unusable)?;
+    config.connect_timeout = Some(DEADLINE);
+    config.write_timeout = Some(DEADLINE);
+    config.proxy_url = None; // the API server is on this machine
+    config.headers.push((
+        http::header::USER_AGENT,
+        HeaderValue::from_static(USER_AGENT),
+    ));
+    config.default_retry = false; // the caller waits and says for what
+    kube::Client::try_from(config).map_err(Error::api("make a client"))
+}

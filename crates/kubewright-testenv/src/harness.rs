@@ -1,0 +1,191 @@
+//! Runs tests: one shared environment per kind and test binary, a namespace per test, a dump of what
+//! there was when a test fails. `#[kubewright_testenv::test]` calls it.
+//!
+//! What the machine cannot run is left out and said; `KUBEWRIGHT_ALL_TIERS=1` makes that a failure.
+//! `CLUSTER=current` runs on the cluster of the current kubeconfig instead of a local one, all but
+//! the tests that disturb it.
+
+#![expect(clippy::panic, reason = "a test fails by a panic")]
+
+mod dump;
+mod env;
+mod eventually;
+
+use std::any::Any;
+use std::collections::HashMap;
+use std::fmt::Debug;
+use std::io::Write as _;
+use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
+use std::sync::{Arc, LazyLock, Mutex, PoisonError};
+use std::time::Duration;
+
+use tokio::runtime::Runtime;
+use tokio::sync::OnceCell;
+
+pub use env::Env;
+
+use crate::binaries::Binaries;
+use crate::cache::Cache;
+use crate::environment::Environment;
+use crate::error::Error;
+use crate::preflight::{Tier, missing};
+use crate::progress::Progress;
+use crate::version::KubernetesVersion;
+
+/// No test takes longer: a hang is a failure too.
+const LIMIT: Duration = Duration::from_mins(5);
+
+/// What a test asks of its environment.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct Needs {
+    /// kube-controller-manager and kube-scheduler.
+    pub controllers: bool,
+    /// How many nodes.
+    pub nodes: u8,
+    /// An environment that no other test uses.
+    pub own: bool,
+}
+
+impl Needs {
+    fn tier(self) -> Tier {
+        if self.nodes > 0 {
+            Tier::Node
+        } else {
+            Tier::ControlPlane
+        }
+    }
+}
+
+/// What a test function may return.
+pub trait TestResult {
+    /// The failure, if it is one.
+    fn failure(self) -> Option<String>;
+}
+
+impl TestResult for () {
+    fn failure(self) -> Option<String> {
+        None
+    }
+}
+
+impl<E: Debug> TestResult for Result<(), E> {
+    fn failure(self) -> Option<String> {
+        self.err().map(|error| format!("{error:?}"))
+    }
+}
+
+/// All tests share one runtime, because a client's connections live in the runtime that opened them.
+static RUNTIME: LazyLock<Runtime> =
+    LazyLock::new(|| Runtime::new().unwrap_or_else(|error| panic!("no async runtime: {error}")));
+
+/// Never dropped: the keeper ends the environments when the test binary has ended.
+type Shared = Arc<OnceCell<Result<Arc<Environment>, String>>>;
+static SHARED: LazyLock<Mutex<HashMap<Needs, Shared>>> = LazyLock::new(Mutex::default);
+
+/// Runs the test `name`.
+///
+/// # Panics
+/// If the test fails; that is how a test fails.
+pub fn run<F, R>(name: &'static str, needs: Needs, body: impl FnOnce(Env) -> F)
+where
+    F: Future<Output = R>,
+    R: TestResult,
+{
+    if let Some(reason) = left_out(needs) {
+        let all = std::env::var("KUBEWRIGHT_ALL_TIERS")
+            .is_ok_and(|value| !matches!(value.as_str(), "" | "0"));
+        assert!(
+            !all,
+            "{name} cannot run here, and KUBEWRIGHT_ALL_TIERS is set:\n{reason}"
+        );
+        let _ = writeln!(std::io::stderr(), "LEFT OUT: {name}:\n{reason}");
+        return;
+    }
+    let env = RUNTIME
+        .block_on(new_env(name, needs))
+        .unwrap_or_else(|reason| panic!("{reason}"));
+    let outcome = catch_unwind(AssertUnwindSafe(|| {
+        RUNTIME.block_on(async { tokio::time::timeout(LIMIT, body(env.clone())).await })
+    }));
+    let failure: Option<Box<dyn Any + Send>> = match outcome {
+        Err(panic) => Some(panic),
+        Ok(Err(_)) => Some(Box::new(format!("{name} was not over after {LIMIT:?}"))),
+        Ok(Ok(result)) => result.failure().map(|failure| Box::new(failure) as _),
+    };
+    if failure.is_some() {
+        RUNTIME.block_on(dump::write(name, &env));
+    }
+    RUNTIME.block_on(env.finish(failure.is_none()));
+    if let Some(failure) = failure {
+        if let Some(text) = failure.downcast_ref::<String>() {
+            let _ = writeln!(std::io::stderr(), "{name}: {text}");
+        }
+        resume_unwind(failure);
+    }
+}
+
+/// Why a test cannot run on this machine or cluster.
+fn left_out(needs: Needs) -> Option<String> {
+    if is_current_cluster() {
+        let reason = "it disturbs its environment, and CLUSTER=current says to use a cluster that is not ours";
+        return needs.own.then(|| format!("  {reason}"));
+    }
+    let missing = tier_missing(needs.tier()).unwrap_or_else(|error| vec![error.chain()]);
+    (!missing.is_empty()).then(|| format!("  {}", missing.join("\n  ")))
+}
+
+/// What keeps this machine from running `tier`, as sentences; asked once, it may take a look at the
+/// network.
+fn tier_missing(tier: Tier) -> Result<Vec<String>, Error> {
+    static ASKED: LazyLock<Mutex<HashMap<Tier, Vec<String>>>> = LazyLock::new(Mutex::default);
+    let mut asked = ASKED.lock().unwrap_or_else(PoisonError::into_inner);
+    if let Some(known) = asked.get(&tier) {
+        return Ok(known.clone());
+    }
+    let version = KubernetesVersion::from_environment()?;
+    let binaries = Binaries::new(Cache::from_environment()?, version, Progress::Silent)?;
+    let sentences: Vec<_> = missing(tier, &binaries)
+        .iter()
+        .map(ToString::to_string)
+        .collect();
+    asked.insert(tier, sentences.clone());
+    Ok(sentences)
+}
+
+fn is_current_cluster() -> bool {
+    std::env::var("CLUSTER").is_ok_and(|cluster| cluster == "current")
+}
+
+async fn new_env(name: &'static str, needs: Needs) -> Result<Env, String> {
+    if is_current_cluster() {
+        return Env::on_current_cluster(name)
+            .await
+            .map_err(|error| error.chain());
+    }
+    let environment = if needs.own {
+        Arc::new(start(needs).await?)
+    } else {
+        let cell = SHARED
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner)
+            .entry(needs)
+            .or_default()
+            .clone();
+        cell.get_or_init(|| async { start(needs).await.map(Arc::new) })
+            .await
+            .clone()?
+    };
+    Env::in_environment(name, environment, needs.own)
+        .await
+        .map_err(|error| error.chain())
+}
+
+async fn start(needs: Needs) -> Result<Environment, String> {
+    let builder = Environment::builder().nodes(needs.nodes);
+    let builder = if needs.controllers {
+        builder.controllers()
+    } else {
+        builder
+    };
+    builder.start().await.map_err(|error| error.chain())
+}
