@@ -20,9 +20,7 @@ impl std::error::Error for Closed {}
 /// Writes to standard output, at once.
 pub(crate) fn write(bytes: impl AsRef<[u8]>) -> anyhow::Result<()> {
     let mut stdout = io::stdout().lock();
-    let written = stdout
-        .write_all(bytes.as_ref())
-        .and_then(|()| stdout.flush());
+    let written = stdout.write_all(bytes.as_ref()).and_then(|()| stdout.flush());
     match written {
         Err(error) if error.kind() == io::ErrorKind::BrokenPipe => Err(Closed.into()),
         written => written.context("cannot write to standard output"),

@@ -9,9 +9,7 @@ pub(crate) fn columns<const WIDTH: usize>(rows: &[[String; WIDTH]]) -> String {
     let widths: [usize; WIDTH] = std::array::from_fn(width);
     let line = |row: &[String; WIDTH]| {
         let cells = row.iter().zip(widths);
-        let padded: Vec<_> = cells
-            .map(|(cell, width)| format!("{cell:width$}"))
-            .collect();
+        let padded: Vec<_> = cells.map(|(cell, width)| format!("{cell:width$}")).collect();
         format!("{}\n", padded.join("  ").trim_end())
     };
     rows.iter().map(line).collect()
@@ -25,10 +23,7 @@ mod tests {
     fn columns_are_as_wide_as_their_widest_cell_and_lines_end_without_spaces() {
         let rows = [["NAME", "STATE"], ["kube-apiserver", "läuft"], ["etcd", ""]];
         let rows = rows.map(|row| row.map(str::to_owned));
-        assert_eq!(
-            columns(&rows),
-            "NAME            STATE\nkube-apiserver  läuft\netcd\n"
-        );
+        assert_eq!(columns(&rows), "NAME            STATE\nkube-apiserver  läuft\netcd\n");
     }
 
     #[test]

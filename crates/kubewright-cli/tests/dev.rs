@@ -18,11 +18,7 @@ struct Outcome {
 
 /// A place of its own for each test.
 fn kubewright(state: &TempDir, arguments: &[&str], variables: &[(&str, &str)]) -> Outcome {
-    let Output {
-        status,
-        stdout,
-        stderr,
-    } = Command::new(env!("CARGO_BIN_EXE_kubewright"))
+    let Output { status, stdout, stderr } = Command::new(env!("CARGO_BIN_EXE_kubewright"))
         .args(arguments)
         .env_remove("KUBEWRIGHT_KUBERNETES_VERSION")
         .env_remove("KUBEWRIGHT_ALL_TIERS")
@@ -108,10 +104,7 @@ fn with_nothing_up_each_question_is_answered_with_what_to_do() {
 fn down_with_nothing_up_is_fine_and_makes_nothing() {
     let state = tempfile::tempdir().unwrap();
     let outcome = kubewright(&state, &["dev", "down"], &[]);
-    assert_eq!(
-        (outcome.code, outcome.stdout.as_str()),
-        (Some(0), "nothing is up\n")
-    );
+    assert_eq!((outcome.code, outcome.stdout.as_str()), (Some(0), "nothing is up\n"));
     assert_eq!(std::fs::read_dir(state.path()).unwrap().count(), 0);
 }
 
@@ -125,11 +118,7 @@ fn what_a_restart_of_the_machine_left_is_told_and_cleared() {
     }
     let outcome = kubewright(&state, &["dev", "status"], &[]);
     assert_eq!(outcome.code, Some(1));
-    assert!(
-        outcome.stderr.contains("only files are left"),
-        "{}",
-        outcome.stderr
-    );
+    assert!(outcome.stderr.contains("only files are left"), "{}", outcome.stderr);
     assert_eq!(kubewright(&state, &["dev", "down"], &[]).code, Some(0));
     assert!(!directory.exists());
 }
@@ -159,11 +148,7 @@ fn check_tells_each_tier_and_fails_only_where_all_are_demanded() {
     ];
     let outcome = kubewright(&state, &["dev", "check"], &nothing);
     assert_eq!(outcome.code, Some(0), "{}", outcome.stderr);
-    assert!(
-        outcome.stdout.contains("✗ control plane\n    no `setsid`"),
-        "{}",
-        outcome.stdout
-    );
+    assert!(outcome.stdout.contains("✗ control plane\n    no `setsid`"), "{}", outcome.stdout);
     let strict = [&nothing[..], &[("KUBEWRIGHT_ALL_TIERS", "1")]].concat();
     let outcome = kubewright(&state, &["dev", "check"], &strict);
     assert_eq!(outcome.code, Some(1));

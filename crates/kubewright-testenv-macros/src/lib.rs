@@ -42,17 +42,11 @@ pub fn test(arguments: TokenStream, item: TokenStream) -> TokenStream {
     let mut function = parse_macro_input!(item as ItemFn);
     if function.sig.asyncness.is_none() || function.sig.inputs.len() != 1 {
         let message = "write `async fn name(env: Env)`: the test runs in an async runtime and gets its environment";
-        return syn::Error::new_spanned(&function.sig, message)
-            .to_compile_error()
-            .into();
+        return syn::Error::new_spanned(&function.sig, message).to_compile_error().into();
     }
     let name = std::mem::replace(&mut function.sig.ident, format_ident!("test_body"));
     let attributes = std::mem::take(&mut function.attrs);
-    let Needs {
-        controllers,
-        own,
-        nodes,
-    } = needs;
+    let Needs { controllers, own, nodes } = needs;
     quote! {
         #[::core::prelude::v1::test]
         #(#attributes)*

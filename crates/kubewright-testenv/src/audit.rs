@@ -123,21 +123,11 @@ mod tests {
     #[test]
     fn a_record_tells_who_did_what_to_which_object() {
         let record = parse(LINE).unwrap();
-        assert_eq!(
-            (record.user.as_str(), record.groups),
-            ("jane", vec!["devs".to_owned()])
-        );
+        assert_eq!((record.user.as_str(), record.groups), ("jane", vec!["devs".to_owned()]));
         assert_eq!((record.verb.as_str(), record.code), ("patch", 403));
-        let object = (
-            record.group.as_str(),
-            record.resource.as_str(),
-            record.subresource.as_str(),
-        );
+        let object = (record.group.as_str(), record.resource.as_str(), record.subresource.as_str());
         assert_eq!(object, ("apps", "deployments", "scale"));
-        assert_eq!(
-            (record.namespace.as_str(), record.name.as_str()),
-            ("a", "d")
-        );
+        assert_eq!((record.namespace.as_str(), record.name.as_str()), ("a", "d"));
         assert!(record.is_complete);
     }
 

@@ -38,16 +38,17 @@ pub enum Binary {
 }
 
 impl Binary {
-    /// What a control plane needs.
-    pub const CONTROL_PLANE: [Self; 5] = [
-        Self::Etcd,
-        Self::KubeApiserver,
-        Self::Kubectl,
-        Self::KubeControllerManager,
-        Self::KubeScheduler,
-    ];
-    /// What a node needs on top of it.
+    /// What a control plane needs at the least.
+    pub const CONTROL_PLANE: [Self; 3] = [Self::Etcd, Self::KubeApiserver, Self::Kubectl];
+    /// What controllers need on top of it.
+    pub const CONTROLLERS: [Self; 2] = [Self::KubeControllerManager, Self::KubeScheduler];
+    /// What a node needs on top of both.
     pub const NODE: [Self; 3] = [Self::Kubelet, Self::KubeProxy, Self::CoreDns];
+
+    /// All of them.
+    pub fn all() -> impl Iterator<Item = Self> {
+        Self::CONTROL_PLANE.into_iter().chain(Self::CONTROLLERS).chain(Self::NODE)
+    }
 
     /// The name of the file.
     pub fn file_name(self) -> &'static str {
@@ -109,12 +110,7 @@ impl Binaries {
         version: KubernetesVersion,
         progress: Progress,
     ) -> Result<Self, BinaryError> {
-        Ok(Self {
-            cache,
-            version,
-            platform: Platform::current()?,
-            progress,
-        })
+        Ok(Self { cache, version, platform: Platform::current()?, progress })
     }
 
     /// Where `binary` is, after getting it in the first way that works.
@@ -124,8 +120,7 @@ impl Binaries {
         if let Some(path) = from_assets(binary) {
             return Ok(path);
         }
-        self.entry(binary)
-            .ensure(self.progress, |partial| self.make(binary, partial))?
+        self.entry(binary).ensure(self.progress, |partial| self.make(binary, partial))?
     }
 
     /// True if `binary` is there already, so that [`Self::find`] takes no time.
@@ -136,7 +131,7 @@ impl Binaries {
     /// Removes from the cache whatever is damaged, checked byte for byte, and says what that was.
     pub fn remove_damaged(&self) -> Result<Vec<&'static str>, BinaryError> {
         let mut removed = Vec::new();
-        for binary in Binary::CONTROL_PLANE.into_iter().chain(Binary::NODE) {
+        for binary in Binary::all() {
             let entry = self.entry(binary);
             if entry.path().exists() && !entry.is_intact_to_the_byte() {
                 entry.remove()?;
@@ -163,21 +158,11 @@ impl Binaries {
             Ok(()) => return Ok(()),
             Err(error) => chain(&error),
         };
-        let step = format!(
-            "{name} of Kubernetes {}: building from source",
-            self.version
-        );
-        let built = self
-            .progress
-            .step(&step, || golang::build(binary, self.version, partial));
+        let step = format!("{name} of Kubernetes {}: building from source", self.version);
+        let built = self.progress.step(&step, || golang::build(binary, self.version, partial));
         built.map_err(|error| {
             let (version, build) = (self.version, chain(&error));
-            BinaryError::NotToBeHad {
-                binary,
-                version,
-                download,
-                build,
-            }
+            BinaryError::NotToBeHad { binary, version, download, build }
         })
     }
 
@@ -206,14 +191,8 @@ struct Platform {
 impl Platform {
     fn current() -> Result<Self, BinaryError> {
         match (std::env::consts::OS, std::env::consts::ARCH) {
-            ("linux", "x86_64") => Ok(Self {
-                os: "linux",
-                architecture: "amd64",
-            }),
-            ("linux", "aarch64") => Ok(Self {
-                os: "linux",
-                architecture: "arm64",
-            }),
+            ("linux", "x86_64") => Ok(Self { os: "linux", architecture: "amd64" }),
+            ("linux", "aarch64") => Ok(Self { os: "linux", architecture: "arm64" }),
             (os, architecture) => Err(BinaryError::Platform(format!("{os} on {architecture}"))),
         }
     }

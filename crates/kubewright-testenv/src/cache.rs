@@ -46,11 +46,8 @@ pub struct Cache {
 impl Cache {
     /// `KUBEWRIGHT_CACHE`, else `$XDG_CACHE_HOME/kubewright`, else `~/.cache/kubewright`.
     pub fn from_environment() -> Result<Self, CacheError> {
-        let variable = |name| {
-            std::env::var_os(name)
-                .filter(|value| !value.is_empty())
-                .map(PathBuf::from)
-        };
+        let variable =
+            |name| std::env::var_os(name).filter(|value| !value.is_empty()).map(PathBuf::from);
         let root = variable("KUBEWRIGHT_CACHE")
             .or_else(|| variable("XDG_CACHE_HOME").map(|home| home.join("kubewright")))
             .or_else(|| variable("HOME").map(|home| home.join(".cache/kubewright")))
@@ -70,9 +67,7 @@ impl Cache {
 
     /// The entry `key` (a relative path such as `kubernetes/v1.36.3/linux-amd64/kubelet`).
     pub fn entry(&self, key: &str) -> Entry {
-        Entry {
-            path: self.root.join(key),
-        }
+        Entry { path: self.root.join(key) }
     }
 }
 
@@ -114,11 +109,7 @@ impl Entry {
         for path in [self.stamp(), self.path.clone()] {
             match fs::remove_file(&path) {
                 Err(source) if source.kind() != io::ErrorKind::NotFound => {
-                    return Err(CacheError::Io {
-                        action: "remove",
-                        path,
-                        source,
-                    });
+                    return Err(CacheError::Io { action: "remove", path, source });
                 }
                 _ => {}
             }
@@ -155,16 +146,9 @@ impl Entry {
     fn install(&self, partial: &Path) -> Result<(), CacheError> {
         let failed = |action, path: &Path| {
             let path = path.to_owned();
-            move |source| CacheError::Io {
-                action,
-                path,
-                source,
-            }
+            move |source| CacheError::Io { action, path, source }
         };
-        let mode = fs::metadata(partial)
-            .map_err(failed("read", partial))?
-            .permissions()
-            .mode();
+        let mode = fs::metadata(partial).map_err(failed("read", partial))?.permissions().mode();
         fs::set_permissions(partial, fs::Permissions::from_mode(mode | 0o444))
             .and_then(|()| File::open(partial)?.sync_all())
             .map_err(failed("write", partial))?;
@@ -174,18 +158,13 @@ impl Entry {
         let stamp = self.stamp();
         let line = format!("{hash} {} {}\n", metadata.len(), modified_at(&metadata));
         let mut file = File::create(&stamp).map_err(failed("write", &stamp))?;
-        file.write_all(line.as_bytes())
-            .map_err(failed("write", &stamp))?;
+        file.write_all(line.as_bytes()).map_err(failed("write", &stamp))?;
         fs::rename(partial, &self.path).map_err(failed("write", &self.path))
     }
 
     fn lock(&self, progress: Progress) -> Result<File, CacheError> {
         let path = self.beside("lock");
-        let failed = |source| CacheError::Io {
-            action: "lock",
-            path: path.clone(),
-            source,
-        };
+        let failed = |source| CacheError::Io { action: "lock", path: path.clone(), source };
         if let Some(directory) = path.parent() {
             fs::create_dir_all(directory).map_err(failed)?;
         }
@@ -196,10 +175,7 @@ impl Entry {
             Err(TryLockError::WouldBlock) => {
                 let name = self.path.file_name().unwrap_or_default().to_string_lossy();
                 progress
-                    .step(
-                        &format!("waiting for another run that is making {name}"),
-                        || file.lock(),
-                    )
+                    .step(&format!("waiting for another run that is making {name}"), || file.lock())
                     .map_err(failed)?;
             }
         }
@@ -236,12 +212,10 @@ pub fn sha256(path: &Path) -> io::Result<String> {
 /// Bytes as lower-case hexadecimal digits.
 pub fn hex(bytes: &[u8]) -> String {
     use std::fmt::Write as _;
-    bytes
-        .iter()
-        .fold(String::with_capacity(bytes.len() * 2), |mut text, byte| {
-            let _ = write!(text, "{byte:02x}");
-            text
-        })
+    bytes.iter().fold(String::with_capacity(bytes.len() * 2), |mut text, byte| {
+        let _ = write!(text, "{byte:02x}");
+        text
+    })
 }
 
 #[cfg(test)]
@@ -258,20 +232,14 @@ mod tests {
     }
 
     fn ensure(entry: &Entry, content: &str) -> PathBuf {
-        entry
-            .ensure(Progress::Silent, |path| fs::write(path, content))
-            .unwrap()
-            .unwrap()
+        entry.ensure(Progress::Silent, |path| fs::write(path, content)).unwrap().unwrap()
     }
 
     #[test]
     fn an_entry_is_made_once() {
         let (_directory, entry) = entry();
         ensure(&entry, "first");
-        assert_eq!(
-            fs::read_to_string(ensure(&entry, "second")).unwrap(),
-            "first"
-        );
+        assert_eq!(fs::read_to_string(ensure(&entry, "second")).unwrap(), "first");
     }
 
     #[test]
@@ -291,10 +259,7 @@ mod tests {
         let (_directory, entry) = entry();
         let path = ensure(&entry, "whole");
         fs::write(&path, "who").unwrap();
-        assert_eq!(
-            fs::read_to_string(ensure(&entry, "whole")).unwrap(),
-            "whole"
-        );
+        assert_eq!(fs::read_to_string(ensure(&entry, "whole")).unwrap(), "whole");
     }
 
     #[test]
@@ -305,10 +270,7 @@ mod tests {
         fs::write(&path, "wrong").unwrap();
         assert!(!entry.is_intact());
         assert!(!entry.is_intact_to_the_byte());
-        assert_eq!(
-            fs::read_to_string(ensure(&entry, "whole")).unwrap(),
-            "whole"
-        );
+        assert_eq!(fs::read_to_string(ensure(&entry, "whole")).unwrap(), "whole");
     }
 
     #[test]
@@ -325,10 +287,7 @@ mod tests {
         let (_directory, entry) = entry();
         fs::create_dir_all(entry.path().parent().unwrap()).unwrap();
         fs::write(entry.beside("partial"), "half").unwrap();
-        assert_eq!(
-            fs::read_to_string(ensure(&entry, "whole")).unwrap(),
-            "whole"
-        );
+        assert_eq!(fs::read_to_string(ensure(&entry, "whole")).unwrap(), "whole");
     }
 
     #[test]

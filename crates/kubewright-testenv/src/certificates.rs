@@ -32,16 +32,10 @@ impl Authority {
         let failed = failed("the certificate authority");
         let mut params = parameters("kubewright-ca", None).map_err(&failed)?;
         params.is_ca = IsCa::Ca(BasicConstraints::Unconstrained);
-        params.key_usages = vec![
-            KeyUsagePurpose::KeyCertSign,
-            KeyUsagePurpose::DigitalSignature,
-        ];
+        params.key_usages = vec![KeyUsagePurpose::KeyCertSign, KeyUsagePurpose::DigitalSignature];
         let key = KeyPair::generate().map_err(&failed)?;
         let certificate = params.self_signed(&key).map_err(&failed)?.pem();
-        Ok(Self {
-            issuer: Issuer::new(params, key),
-            certificate,
-        })
+        Ok(Self { issuer: Issuer::new(params, key), certificate })
     }
 
     /// A server certificate for host names and addresses.
@@ -57,9 +51,7 @@ impl Authority {
             let host = (*host).try_into().map_err(&failed)?;
             params.subject_alt_names.push(SanType::DnsName(host));
         }
-        params
-            .subject_alt_names
-            .extend(addresses.iter().copied().map(SanType::IpAddress));
+        params.subject_alt_names.extend(addresses.iter().copied().map(SanType::IpAddress));
         params.extended_key_usages = vec![ExtendedKeyUsagePurpose::ServerAuth];
         self.sign(&params).map_err(&failed)
     }
@@ -75,10 +67,7 @@ impl Authority {
     fn sign(&self, params: &CertificateParams) -> Result<Pair, rcgen::Error> {
         let key = KeyPair::generate()?;
         let certificate = params.signed_by(&key, &self.issuer)?.pem();
-        Ok(Pair {
-            certificate,
-            key: key.serialize_pem(),
-        })
+        Ok(Pair { certificate, key: key.serialize_pem() })
     }
 }
 
@@ -93,9 +82,7 @@ fn parameters(name: &str, group: Option<&str>) -> Result<CertificateParams, rcge
     params.distinguished_name = DistinguishedName::new();
     params.distinguished_name.push(DnType::CommonName, name);
     if let Some(group) = group {
-        params
-            .distinguished_name
-            .push(DnType::OrganizationName, group);
+        params.distinguished_name.push(DnType::OrganizationName, group);
     }
     let today = jiff::Zoned::now().date();
     let day = |offset: i64| {
@@ -113,8 +100,5 @@ fn parameters(name: &str, group: Option<&str>) -> Result<CertificateParams, rcge
 
 fn failed(name: &str) -> impl Fn(rcgen::Error) -> Error + use<> {
     let name = name.to_owned();
-    move |source| Error::Certificate {
-        name: name.clone(),
-        source,
-    }
+    move |source| Error::Certificate { name: name.clone(), source }
 }

@@ -20,16 +20,12 @@ pub(crate) async fn client(kubeconfig: &Path) -> Result<kube::Client, Error> {
     let unusable = |error| Error::Kubeconfig(Box::new(error));
     let kubeconfig = Kubeconfig::read_from(kubeconfig).map_err(unusable)?;
     let options = KubeConfigOptions::default();
-    let mut config = Config::from_custom_kubeconfig(kubeconfig, &options)
-        .await
-        .map_err(unusable)?;
+    let mut config =
+        Config::from_custom_kubeconfig(kubeconfig, &options).await.map_err(unusable)?;
     config.connect_timeout = Some(DEADLINE);
     config.write_timeout = Some(DEADLINE);
     config.proxy_url = None; // the API server is on this machine
-    config.headers.push((
-        http::header::USER_AGENT,
-        HeaderValue::from_static(USER_AGENT),
-    ));
+    config.headers.push((http::header::USER_AGENT, HeaderValue::from_static(USER_AGENT)));
     config.default_retry = false; // the caller waits and says for what
     kube::Client::try_from(config).map_err(Error::api("make a client"))
 }

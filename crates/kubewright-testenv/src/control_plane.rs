@@ -84,10 +84,8 @@ impl ControlPlane {
         plan: &Plan,
     ) -> Result<Self, Error> {
         let keys = apiserver::Keys::write(workspace, plan)?;
-        let [etcd_port, peer_port] = [
-            free_port(Ipv4Addr::LOCALHOST)?,
-            free_port(Ipv4Addr::LOCALHOST)?,
-        ];
+        let [etcd_port, peer_port] =
+            [free_port(Ipv4Addr::LOCALHOST)?, free_port(Ipv4Addr::LOCALHOST)?];
         let etcd = etcd::process(
             workspace,
             &binaries.find(Binary::Etcd)?,
@@ -100,13 +98,9 @@ impl ControlPlane {
         let apiserver = apiserver::process(workspace, &program, plan, port, etcd_port);
 
         let server = format!("https://{}:{port}", plan.address);
-        let admin = keys
-            .authority
-            .client("kubewright-admin", Some("system:masters"))?;
-        let credentials = Credentials {
-            certificate: Some(admin.clone()),
-            ..Credentials::default()
-        };
+        let admin = keys.authority.client("kubewright-admin", Some("system:masters"))?;
+        let credentials =
+            Credentials { certificate: Some(admin.clone()), ..Credentials::default() };
         let config = kubeconfig(&server, &keys.authority.certificate, "admin", &credentials);
         let admin_kubeconfig = workspace.write("kubeconfig", config)?;
         let client = client(&admin_kubeconfig).await?;
@@ -168,10 +162,7 @@ impl ControlPlane {
     pub(crate) async fn until_etcd_ready(&self) -> Result<(), Error> {
         let address = (Ipv4Addr::LOCALHOST, self.etcd_port);
         until_ready(&self.etcd, START_LIMIT, async || {
-            TcpStream::connect(address)
-                .await
-                .map(drop)
-                .map_err(|error| error.to_string())
+            TcpStream::connect(address).await.map(drop).map_err(|error| error.to_string())
         })
         .await
     }
@@ -182,11 +173,7 @@ impl ControlPlane {
             let request = http::Request::get("/readyz")
                 .body(Vec::new())
                 .map_err(|error| error.to_string())?;
-            self.client
-                .request_text(request)
-                .await
-                .map(drop)
-                .map_err(|error| crate::chain(&error))
+            self.client.request_text(request).await.map(drop).map_err(|error| crate::chain(&error))
         })
         .await
     }
@@ -199,16 +186,8 @@ impl ControlPlane {
         group: Option<&str>,
     ) -> Result<PathBuf, Error> {
         let certificate = Some(self.authority.client(user, group)?);
-        let credentials = Credentials {
-            certificate,
-            ..Credentials::default()
-        };
-        self.write_kubeconfig(
-            workspace,
-            &user.replace(':', "-"),
-            &self.server,
-            &credentials,
-        )
+        let credentials = Credentials { certificate, ..Credentials::default() };
+        self.write_kubeconfig(workspace, &user.replace(':', "-"), &self.server, &credentials)
     }
 
     /// Writes a kubeconfig for `server`, which is the API server or a proxy to it.
@@ -229,19 +208,12 @@ impl ControlPlane {
 /// tried again with another.
 fn free_port(address: Ipv4Addr) -> Result<u16, Error> {
     let listener = TcpListener::bind((IpAddr::V4(address), 0));
-    let port = listener
-        .and_then(|listener| listener.local_addr())
-        .map(|address| address.port());
-    port.map_err(Error::io(
-        "find a free port on",
-        address.to_string().as_ref(),
-    ))
+    let port = listener.and_then(|listener| listener.local_addr()).map(|address| address.port());
+    port.map_err(Error::io("find a free port on", address.to_string().as_ref()))
 }
 
 /// `--name=value` lines as arguments.
 fn arguments(program: &std::path::Path, lines: &[String]) -> Vec<std::ffi::OsString> {
     let lines = lines.iter().map(|line| line.as_str().into());
-    std::iter::once(program.as_os_str().to_owned())
-        .chain(lines)
-        .collect()
+    std::iter::once(program.as_os_str().to_owned()).chain(lines).collect()
 }

@@ -19,9 +19,7 @@ pub(crate) async fn install(
     let parameters = PatchParams::apply("kubewright-testenv").force();
     for definition in definitions {
         let name = definition.name_any();
-        let applied = api
-            .patch(&name, &parameters, &Patch::Apply(definition))
-            .await;
+        let applied = api.patch(&name, &parameters, &Patch::Apply(definition)).await;
         applied.map_err(Error::api(format!("install the definition {name}")))?;
     }
     for definition in definitions {
@@ -33,14 +31,9 @@ pub(crate) async fn install(
 async fn until_established(api: &Api<CustomResourceDefinition>, name: &str) -> Result<(), Error> {
     let started = Instant::now();
     loop {
-        let definition = api
-            .get(name)
-            .await
-            .map_err(Error::api(format!("read the definition {name}")))?;
-        let conditions = definition
-            .status
-            .and_then(|status| status.conditions)
-            .unwrap_or_default();
+        let definition =
+            api.get(name).await.map_err(Error::api(format!("read the definition {name}")))?;
+        let conditions = definition.status.and_then(|status| status.conditions).unwrap_or_default();
         if conditions
             .iter()
             .any(|condition| condition.type_ == "Established" && condition.status == "True")
@@ -49,11 +42,7 @@ async fn until_established(api: &Api<CustomResourceDefinition>, name: &str) -> R
         }
         if started.elapsed() > LIMIT {
             let state = format!("its conditions are {conditions:?}");
-            return Err(Error::NotReady {
-                what: name.to_owned(),
-                after: LIMIT,
-                state,
-            });
+            return Err(Error::NotReady { what: name.to_owned(), after: LIMIT, state });
         }
         tokio::time::sleep(Duration::from_millis(25)).await;
     }

@@ -20,21 +20,12 @@ cluster.local:53 in-addr.arpa:53 ip6.arpa:53 {
 /// The objects with the paths that they are posted to.
 pub(crate) fn objects(address: Ipv4Addr, image: &str) -> [(&'static str, Value); 6] {
     [
-        (
-            "/api/v1/namespaces/kube-system/serviceaccounts",
-            service_account(),
-        ),
+        ("/api/v1/namespaces/kube-system/serviceaccounts", service_account()),
         ("/apis/rbac.authorization.k8s.io/v1/clusterroles", role()),
-        (
-            "/apis/rbac.authorization.k8s.io/v1/clusterrolebindings",
-            binding(),
-        ),
+        ("/apis/rbac.authorization.k8s.io/v1/clusterrolebindings", binding()),
         ("/api/v1/namespaces/kube-system/configmaps", configuration()),
         ("/api/v1/namespaces/kube-system/services", service(address)),
-        (
-            "/apis/apps/v1/namespaces/kube-system/deployments",
-            deployment(image),
-        ),
+        ("/apis/apps/v1/namespaces/kube-system/deployments", deployment(image)),
     ]
 }
 

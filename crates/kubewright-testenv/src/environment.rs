@@ -145,11 +145,7 @@ impl Environment {
             }
             if started.elapsed() > limit {
                 let state = format!("Ready is {state:?} and should be {wanted}");
-                return Err(Error::NotReady {
-                    what: name.to_owned(),
-                    after: limit,
-                    state,
-                });
+                return Err(Error::NotReady { what: name.to_owned(), after: limit, state });
             }
             tokio::time::sleep(Duration::from_millis(50)).await;
         }
@@ -157,14 +153,9 @@ impl Environment {
 
     async fn node_ready(&self, name: &str) -> Result<String, String> {
         let api: Api<NodeObject> = Api::all(self.client());
-        let list = api
-            .list(&ListParams::default().fields(&format!("metadata.name={name}")))
-            .await;
+        let list = api.list(&ListParams::default().fields(&format!("metadata.name={name}"))).await;
         let node = list.map_err(|error| crate::chain(&error))?.items.pop();
-        let status = node
-            .ok_or("it has not registered")?
-            .status
-            .unwrap_or_default();
+        let status = node.ok_or("it has not registered")?.status.unwrap_or_default();
         let ready = status
             .conditions
             .unwrap_or_default()
@@ -192,11 +183,7 @@ impl Environment {
             };
             if started.elapsed() > limit {
                 let what = format!("Deployment {namespace}/{name}");
-                return Err(Error::NotReady {
-                    what,
-                    after: limit,
-                    state,
-                });
+                return Err(Error::NotReady { what, after: limit, state });
             }
             tokio::time::sleep(Duration::from_millis(50)).await;
         }
@@ -220,10 +207,7 @@ impl Environment {
         processes.extend(self.network.iter().map(|network| &network.switch));
         let nodes: Vec<_> = self.nodes.iter().flat_map(Node::processes).collect();
         processes.extend(nodes.iter().map(AsRef::as_ref));
-        processes
-            .into_iter()
-            .map(|process| (process.name().to_owned(), process.id()))
-            .collect()
+        processes.into_iter().map(|process| (process.name().to_owned(), process.id())).collect()
     }
 
     /// The directory with data and logs.
@@ -235,26 +219,18 @@ impl Environment {
     pub async fn stop(mut self) -> Result<(), Error> {
         let directory = self.workspace.root().to_owned();
         let ended = tokio::task::spawn_blocking(move || self.keeper.tear_down()).await;
-        ended
-            .unwrap_or_else(|error| Err(error.into()))
-            .map_err(Error::io("tear down", &directory))
+        ended.unwrap_or_else(|error| Err(error.into())).map_err(Error::io("tear down", &directory))
     }
 
     /// Lets the environment outlive this process; [`tear_down`](crate::tear_down) ends it.
     pub fn release(self) -> Result<(), Error> {
         let directory = self.workspace.root().to_owned();
-        self.keeper
-            .release()
-            .map_err(Error::io("let go of", &directory))
+        self.keeper.release().map_err(Error::io("let go of", &directory))
     }
 }
 
 fn is_available(deployment: &Deployment) -> bool {
-    let wanted = deployment
-        .spec
-        .as_ref()
-        .and_then(|spec| spec.replicas)
-        .unwrap_or(1);
+    let wanted = deployment.spec.as_ref().and_then(|spec| spec.replicas).unwrap_or(1);
     deployment
         .status
         .as_ref()

@@ -104,19 +104,12 @@ pub enum Error {
 impl Error {
     pub(crate) fn io(action: &'static str, path: &Path) -> impl FnOnce(io::Error) -> Self + use<> {
         let path = path.to_owned();
-        move |source| Self::Io {
-            action,
-            path,
-            source,
-        }
+        move |source| Self::Io { action, path, source }
     }
 
     pub(crate) fn api(action: impl Into<String>) -> impl FnOnce(kube::Error) -> Self {
         let action = action.into();
-        move |source| Self::Api {
-            action,
-            source: Box::new(source),
-        }
+        move |source| Self::Api { action, source: Box::new(source) }
     }
 
     /// The error and its causes on one line.

@@ -48,11 +48,7 @@ pub struct Needs {
 
 impl Needs {
     fn tier(self) -> Tier {
-        if self.nodes > 0 {
-            Tier::Node
-        } else {
-            Tier::ControlPlane
-        }
+        if self.nodes > 0 { Tier::Node } else { Tier::ControlPlane }
     }
 }
 
@@ -94,16 +90,11 @@ where
     if let Some(reason) = left_out(needs) {
         let all = std::env::var("KUBEWRIGHT_ALL_TIERS")
             .is_ok_and(|value| !matches!(value.as_str(), "" | "0"));
-        assert!(
-            !all,
-            "{name} cannot run here, and KUBEWRIGHT_ALL_TIERS is set:\n{reason}"
-        );
+        assert!(!all, "{name} cannot run here, and KUBEWRIGHT_ALL_TIERS is set:\n{reason}");
         let _ = writeln!(std::io::stderr(), "LEFT OUT: {name}:\n{reason}");
         return;
     }
-    let env = RUNTIME
-        .block_on(new_env(name, needs))
-        .unwrap_or_else(|reason| panic!("{reason}"));
+    let env = RUNTIME.block_on(new_env(name, needs)).unwrap_or_else(|reason| panic!("{reason}"));
     let outcome = catch_unwind(AssertUnwindSafe(|| {
         RUNTIME.block_on(async { tokio::time::timeout(LIMIT, body(env.clone())).await })
     }));
@@ -144,10 +135,7 @@ fn tier_missing(tier: Tier) -> Result<Vec<String>, Error> {
     }
     let version = KubernetesVersion::from_environment()?;
     let binaries = Binaries::new(Cache::from_environment()?, version, Progress::Silent)?;
-    let sentences: Vec<_> = missing(tier, &binaries)
-        .iter()
-        .map(ToString::to_string)
-        .collect();
+    let sentences: Vec<_> = missing(tier, &binaries).iter().map(ToString::to_string).collect();
     asked.insert(tier, sentences.clone());
     Ok(sentences)
 }
@@ -158,34 +146,20 @@ fn is_current_cluster() -> bool {
 
 async fn new_env(name: &'static str, needs: Needs) -> Result<Env, String> {
     if is_current_cluster() {
-        return Env::on_current_cluster(name)
-            .await
-            .map_err(|error| error.chain());
+        return Env::on_current_cluster(name).await.map_err(|error| error.chain());
     }
     let environment = if needs.own {
         Arc::new(start(needs).await?)
     } else {
-        let cell = SHARED
-            .lock()
-            .unwrap_or_else(PoisonError::into_inner)
-            .entry(needs)
-            .or_default()
-            .clone();
-        cell.get_or_init(|| async { start(needs).await.map(Arc::new) })
-            .await
-            .clone()?
+        let cell =
+            SHARED.lock().unwrap_or_else(PoisonError::into_inner).entry(needs).or_default().clone();
+        cell.get_or_init(|| async { start(needs).await.map(Arc::new) }).await.clone()?
     };
-    Env::in_environment(name, environment, needs.own)
-        .await
-        .map_err(|error| error.chain())
+    Env::in_environment(name, environment, needs.own).await.map_err(|error| error.chain())
 }
 
 async fn start(needs: Needs) -> Result<Environment, String> {
     let builder = Environment::builder().nodes(needs.nodes);
-    let builder = if needs.controllers {
-        builder.controllers()
-    } else {
-        builder
-    };
+    let builder = if needs.controllers { builder.controllers() } else { builder };
     builder.start().await.map_err(|error| error.chain())
 }

@@ -34,55 +34,31 @@ pub(crate) async fn credentials(
 ) -> Result<Credentials, Error> {
     let none = Credentials::default();
     Ok(match identity {
-        Identity::Admin => Credentials {
-            certificate: Some(control_plane.admin.clone()),
-            ..none
-        },
-        Identity::User {
-            name,
-            groups: groups @ ([] | [_]),
-        } => {
-            let pair = control_plane
-                .authority
-                .client(name, groups.first().copied())?;
-            Credentials {
-                certificate: Some(pair),
-                ..none
-            }
+        Identity::Admin => Credentials { certificate: Some(control_plane.admin.clone()), ..none },
+        Identity::User { name, groups: groups @ ([] | [_]) } => {
+            let pair = control_plane.authority.client(name, groups.first().copied())?;
+            Credentials { certificate: Some(pair), ..none }
         }
         // A certificate of ours names one group only; the API server lets an admin be anybody.
         Identity::User { name, groups } => {
             let groups = groups.iter().map(ToString::to_string).collect();
             let certificate = Some(control_plane.admin.clone());
-            Credentials {
-                certificate,
-                impersonate: Some((name.to_owned(), groups)),
-                ..none
-            }
+            Credentials { certificate, impersonate: Some((name.to_owned(), groups)), ..none }
         }
-        Identity::ServiceAccount { namespace, name } => Credentials {
-            token: Some(token(control_plane, namespace, name).await?),
-            ..none
-        },
+        Identity::ServiceAccount { namespace, name } => {
+            Credentials { token: Some(token(control_plane, namespace, name).await?), ..none }
+        }
     })
 }
 
 async fn token(control_plane: &ControlPlane, namespace: &str, name: &str) -> Result<String, Error> {
     let api: Api<ServiceAccount> = Api::namespaced(control_plane.client.clone(), namespace);
-    let spec = TokenRequestSpec {
-        expiration_seconds: Some(TOKEN_SECONDS),
-        ..TokenRequestSpec::default()
-    };
-    let request = TokenRequest {
-        spec,
-        ..TokenRequest::default()
-    };
-    let answer = api
-        .create_token_request(name, &PostParams::default(), &request)
-        .await;
-    let answer = answer.map_err(Error::api(format!(
-        "get a token for ServiceAccount {namespace}/{name}"
-    )))?;
+    let spec =
+        TokenRequestSpec { expiration_seconds: Some(TOKEN_SECONDS), ..TokenRequestSpec::default() };
+    let request = TokenRequest { spec, ..TokenRequest::default() };
+    let answer = api.create_token_request(name, &PostParams::default(), &request).await;
+    let answer =
+        answer.map_err(Error::api(format!("get a token for ServiceAccount {namespace}/{name}")))?;
     Ok(answer.status.map(|status| status.token).unwrap_or_default())
 }
 
@@ -94,9 +70,7 @@ pub(crate) async fn disturbed(
 ) -> Result<Disturbed, Error> {
     let mut credentials = credentials(control_plane, identity).await?;
     let loopback = [IpAddr::V4(Ipv4Addr::LOCALHOST)];
-    let server = control_plane
-        .authority
-        .server("kubewright-proxy", &["localhost"], &loopback)?;
+    let server = control_plane.authority.server("kubewright-proxy", &["localhost"], &loopback)?;
     let in_proxy = |pair: crate::certificates::Pair| proxy::Identity {
         certificate_chain: pair.certificate,
         key: pair.key,

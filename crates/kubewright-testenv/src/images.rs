@@ -127,21 +127,14 @@ impl Images {
 
     /// [`PAUSE_IMAGE`]: what holds a pod's namespaces and reaps its orphans.
     pub fn pause(&self) -> Result<PathBuf, ImageError> {
-        self.ensure(PAUSE_IMAGE, "pause-1", |out| {
-            recipes::pause(PAUSE_IMAGE, out)
-        })
+        self.ensure(PAUSE_IMAGE, "pause-1", |out| recipes::pause(PAUSE_IMAGE, out))
     }
 
     /// [`coredns_image`] from a static binary of that version.
     pub fn coredns(&self, binary: &Path, version: &str) -> Result<PathBuf, ImageError> {
         check_version("coredns", version)?;
         let name = &coredns_image(version);
-        let image = BinaryImage {
-            name,
-            binary,
-            user: None,
-            entrypoint: &["/coredns"],
-        };
+        let image = BinaryImage { name, binary, user: None, entrypoint: &["/coredns"] };
         self.ensure(name, &format!("coredns-{version}"), |out| image.write(out))
     }
 
@@ -151,13 +144,9 @@ impl Images {
         key: &str,
         make: impl FnOnce(&Path) -> Result<(), ImageError>,
     ) -> Result<PathBuf, ImageError> {
-        let key = format!(
-            "images/linux-{}/{key}-r{RECIPE}.tar",
-            archive::architecture()
-        );
+        let key = format!("images/linux-{}/{key}-r{RECIPE}.tar", archive::architecture());
         self.cache.entry(&key).ensure(self.progress, |out| {
-            self.progress
-                .step(&format!("making the image {name}"), || make(out))
+            self.progress.step(&format!("making the image {name}"), || make(out))
         })?
     }
 }
@@ -170,10 +159,7 @@ fn check_version(program: &'static str, version: &str) -> Result<(), ImageError>
     {
         return Ok(());
     }
-    Err(ImageError::Version {
-        program,
-        version: version.to_owned(),
-    })
+    Err(ImageError::Version { program, version: version.to_owned() })
 }
 
 #[cfg(test)]
@@ -186,10 +172,7 @@ mod tests {
         let images = Images::new(Cache::at(directory.path()), Progress::Silent);
         for version in ["", "../../x", "1.6 45", "-r1", "1:6"] {
             let error = images.memcached(version).unwrap_err();
-            assert!(
-                matches!(error, ImageError::Version { .. }),
-                "{version:?}: {error:?}"
-            );
+            assert!(matches!(error, ImageError::Version { .. }), "{version:?}: {error:?}");
         }
     }
 }

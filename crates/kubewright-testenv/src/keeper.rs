@@ -24,10 +24,7 @@ pub(crate) struct Keeper {
 impl Keeper {
     /// Starts to keep `directory`. `lock` stays locked until the keeper has ended.
     pub(crate) fn start(directory: &Path, lock: File) -> io::Result<Self> {
-        let mut process = script(directory)
-            .stdin(Stdio::piped())
-            .stdout(lock)
-            .spawn()?;
+        let mut process = script(directory).stdin(Stdio::piped()).stdout(lock).spawn()?;
         let owner = process.stdin.take();
         Ok(Self { process, owner })
     }
@@ -60,16 +57,14 @@ pub(crate) fn tear_down(directory: &Path) -> io::Result<()> {
         Err(error) if error.kind() == io::ErrorKind::NotFound && !directory.exists() => {
             return Ok(());
         }
-        Err(error) => return Err(error), // not a directory of ours
+        // Not a directory of ours, unless a start was killed before its first step.
+        Err(_) => return fs::remove_dir(directory),
     };
     lock.lock()?;
     if !directory.exists() {
         return Ok(());
     }
-    let status = script(directory)
-        .stdin(Stdio::null())
-        .stdout(lock)
-        .status()?;
+    let status = script(directory).stdin(Stdio::null()).stdout(lock).status()?;
     if status.success() {
         Ok(())
     } else {
@@ -81,9 +76,7 @@ pub(crate) fn tear_down(directory: &Path) -> io::Result<()> {
 fn script(directory: &Path) -> Command {
     use std::os::unix::process::CommandExt as _;
     let mut command = Command::new("sh");
-    command
-        .args(["-c", SCRIPT, "kubewright-keeper"])
-        .arg(directory);
+    command.args(["-c", SCRIPT, "kubewright-keeper"]).arg(directory);
     command.stderr(Stdio::null()).process_group(0);
     command
 }
@@ -103,10 +96,7 @@ pub(crate) fn claim_directory(base: &Path) -> io::Result<(PathBuf, File)> {
             tear_down(&directory)?;
         }
     }
-    let directory = tempfile::Builder::new()
-        .prefix(PREFIX)
-        .tempdir_in(base)?
-        .keep();
+    let directory = tempfile::Builder::new().prefix(PREFIX).tempdir_in(base)?.keep();
     let lock = File::create(directory.join("lock"))?;
     lock.lock()?;
     Ok((directory, lock))
@@ -129,11 +119,7 @@ mod tests {
     use super::*;
 
     fn sleeper(directory: &Path) -> Child {
-        Command::new("sleep")
-            .arg("1000")
-            .env("KUBEWRIGHT_ENVIRONMENT", directory)
-            .spawn()
-            .unwrap()
+        Command::new("sleep").arg("1000").env("KUBEWRIGHT_ENVIRONMENT", directory).spawn().unwrap()
     }
 
     #[test]
@@ -146,10 +132,7 @@ mod tests {
         keeper.tear_down().unwrap();
         assert!(!process.wait().unwrap().success());
         assert!(!directory.exists());
-        assert!(
-            bystander.try_wait().unwrap().is_none(),
-            "a process of somebody else was ended"
-        );
+        assert!(bystander.try_wait().unwrap().is_none(), "a process of somebody else was ended");
         bystander.kill().unwrap();
         bystander.wait().unwrap();
     }
@@ -160,11 +143,7 @@ mod tests {
         let (directory, lock) = claim_directory(base.path()).unwrap();
         let trace = base.path().join("trace");
         let line = |word: &str| format!("echo {word} >>{}\n", trace.display());
-        fs::write(
-            directory.join("undo"),
-            [line("first"), line("second")].concat(),
-        )
-        .unwrap();
+        fs::write(directory.join("undo"), [line("first"), line("second")].concat()).unwrap();
         drop(Keeper::start(&directory, lock).unwrap());
         assert_eq!(fs::read_to_string(trace).unwrap(), "second\nfirst\n");
     }

@@ -31,10 +31,9 @@ impl Identity<'_> {
     pub(crate) fn label(&self) -> String {
         match self {
             Self::Admin => "admin".to_owned(),
-            Self::User { name, groups } => [&[*name], *groups]
-                .concat()
-                .join("-")
-                .replace([':', '/'], "-"),
+            Self::User { name, groups } => {
+                [&[*name], *groups].concat().join("-").replace([':', '/'], "-")
+            }
             Self::ServiceAccount { namespace, name } => format!("{namespace}-{name}"),
         }
     }

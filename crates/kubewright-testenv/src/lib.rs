@@ -32,7 +32,7 @@ pub use harness::Env;
 pub use identity::Disturbed;
 pub use kubeconfig::Identity;
 pub use kubewright_testenv_macros::test;
-pub use node::Node;
+pub use node::{Node, containerd_socket};
 pub use process::Process;
 pub use snapshot::Snapshot;
 pub use version::{KubernetesVersion, UnknownVersion};

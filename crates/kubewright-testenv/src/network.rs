@@ -73,9 +73,7 @@ pub(crate) struct Network {
 
 impl Network {
     pub(crate) async fn start(workspace: &Workspace) -> Result<Self, Error> {
-        let line = ["unshare", "--net", "--", "sleep", "infinity"]
-            .map(OsString::from)
-            .to_vec();
+        let line = ["unshare", "--net", "--", "sleep", "infinity"].map(OsString::from).to_vec();
         let switch = Process::new(workspace, "switch", line);
         switch.start()?;
         let id = namespace_of(&switch, "net").await?.to_string();
@@ -83,31 +81,15 @@ impl Network {
         let link = format!("kw{}", workspace.short_name());
         workspace.undo(&format!("ip link del {link}"))?;
         workspace
-            .run_line(&format!(
-                "ip link add {link} type veth peer name host netns {id}"
-            ))
+            .run_line(&format!("ip link add {link} type veth peer name host netns {id}"))
             .await?;
         let inside = "ip link set lo up; ip link add nodes type bridge; ip link set nodes up; \
                       ip link set host master nodes; ip link set host up";
-        workspace
-            .run(&["nsenter", "-t", &id, "-n", "sh", "-ec", inside])
-            .await?;
-        workspace
-            .run_line(&format!("ip link set {link} up"))
-            .await?;
+        workspace.run(&["nsenter", "-t", &id, "-n", "sh", "-ec", inside]).await?;
+        workspace.run_line(&format!("ip link set {link} up")).await?;
         let addresses = claim_addresses(workspace, &link).await?;
-        workspace
-            .run_line(&format!(
-                "ip address add {}/24 dev {link}",
-                addresses.host()
-            ))
-            .await?;
-        Ok(Self {
-            addresses,
-            link,
-            switch,
-            workspace: workspace.clone(),
-        })
+        workspace.run_line(&format!("ip address add {}/24 dev {link}", addresses.host())).await?;
+        Ok(Self { addresses, link, switch, workspace: workspace.clone() })
     }
 
     /// Runs a command in the switch's namespace.
@@ -119,9 +101,7 @@ impl Network {
     }
 
     fn switch_id(&self) -> Result<u32, Error> {
-        self.switch
-            .id()
-            .ok_or_else(|| Error::NoSuch("switch".to_owned()))
+        self.switch.id().ok_or_else(|| Error::NoSuch("switch".to_owned()))
     }
 
     /// Lays the cable from the switch to the namespace of process `init`, where it is `eth0`.
@@ -129,8 +109,7 @@ impl Network {
         let id = self.switch_id()?;
         let line = format!("ip link add {port} netns {id} type veth peer name eth0 netns {init}");
         self.workspace.run_line(&line).await?;
-        self.inside(&format!("ip link set {port} master nodes up"))
-            .await
+        self.inside(&format!("ip link set {port} master nodes up")).await
     }
 
     /// Routes from the host to the pods of each of `nodes` nodes, and to Services through all of them.
@@ -141,10 +120,7 @@ impl Network {
             let node = addresses.node(number);
             let pods = addresses.pods_of(number);
             self.workspace
-                .run_line(&format!(
-                    "ip route replace {pods} via {node} dev {}",
-                    self.link
-                ))
+                .run_line(&format!("ip route replace {pods} via {node} dev {}", self.link))
                 .await?;
             hops = format!("{hops} nexthop via {node} dev {}", self.link);
         }
@@ -157,9 +133,7 @@ impl Network {
 async fn claim_addresses(workspace: &Workspace, link: &str) -> Result<Addresses, Error> {
     for addresses in CHOICES.map(Addresses) {
         let range = addresses.all();
-        let taken = workspace
-            .run_line(&format!("ip -4 route show root {range}"))
-            .await?;
+        let taken = workspace.run_line(&format!("ip -4 route show root {range}")).await?;
         let claim = format!("ip route add {range} dev {link}");
         if taken.trim().is_empty() && workspace.run_line(&claim).await.is_ok() {
             return Ok(addresses);
@@ -186,11 +160,7 @@ pub(crate) async fn namespace_of(process: &Process, kind: &str) -> Result<u32, E
         tokio::time::sleep(Duration::from_millis(10)).await;
     }
     let (what, after) = (process.name().to_owned(), Duration::from_secs(5));
-    Err(Error::NotReady {
-        what,
-        after,
-        state: format!("it has no {kind} namespace of its own"),
-    })
+    Err(Error::NotReady { what, after, state: format!("it has no {kind} namespace of its own") })
 }
 
 #[cfg(test)]

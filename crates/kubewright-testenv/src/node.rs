@@ -19,6 +19,11 @@ use crate::network::{Addresses, Network, namespace_of};
 use crate::process::{Process, until_ready};
 use crate::workspace::Workspace;
 
+/// The socket of the container runtime of a node, as seen from outside, by the node's first process.
+pub fn containerd_socket(init: u32) -> PathBuf {
+    format!("/proc/{init}/root/run/containerd/containerd.sock").into()
+}
+
 /// What all nodes of an environment share.
 #[derive(Clone, Debug)]
 pub(crate) struct NodePlan {
@@ -88,16 +93,12 @@ impl Node {
 
     /// Pulls the network cable: the node and its pods go on, nobody can reach them.
     pub async fn partition(&self) -> Result<(), Error> {
-        self.network
-            .inside(&format!("ip link set {} down", self.name))
-            .await
+        self.network.inside(&format!("ip link set {} down", self.name)).await
     }
 
     /// Puts the network cable back.
     pub async fn heal(&self) -> Result<(), Error> {
-        self.network
-            .inside(&format!("ip link set {} up", self.name))
-            .await
+        self.network.inside(&format!("ip link set {} up", self.name)).await
     }
 
     /// Pulls the plug: every process of the node ends at once. Its disk stays.
@@ -121,17 +122,13 @@ impl Node {
 
     /// Makes the docker-archive `tar` known to the container runtime.
     pub async fn import_image(&self, tar: &Path) -> Result<(), Error> {
-        let init = self
-            .running()?
-            .init
-            .id()
-            .ok_or_else(|| Error::NoSuch(self.name.clone()))?
-            .to_string();
+        let init = self.running()?.init.id().ok_or_else(|| Error::NoSuch(self.name.clone()))?;
+        let address = containerd_socket(init).display().to_string();
         let tar = tar.display().to_string();
-        let line = [
-            "nsenter", "-t", &init, "-m", "ctr", "-n", "k8s.io", "images", "import", &tar,
-        ];
-        self.workspace.run(&line).await.map(drop)
+        self.workspace
+            .run(&["ctr", "-a", &address, "-n", "k8s.io", "images", "import", &tar])
+            .await
+            .map(drop)
     }
 
     /// Namespaces, network, container runtime and images; the kubelet waits for [`Self::join`], because
@@ -147,18 +144,11 @@ impl Node {
         let script =
             configuration::boot_script(&self.workspace, &self.name, self.number, &self.plan);
         self.workspace
-            .run(&[
-                "nsenter", "-t", &id_text, "-n", "-m", "-u", "sh", "-ec", &script,
-            ])
+            .run(&["nsenter", "-t", &id_text, "-n", "-m", "-u", "sh", "-ec", &script])
             .await?;
 
         let inside = |name: &str, line: Vec<OsString>| {
-            Arc::new(Process::inside(
-                &self.workspace,
-                format!("{}/{name}", self.name),
-                id,
-                line,
-            ))
+            Arc::new(Process::inside(&self.workspace, format!("{}/{name}", self.name), id, line))
         };
         let lines = configuration::Lines::new(&self.workspace, &self.name, self.number, &self.plan);
         let containerd = inside("containerd", lines.containerd);
@@ -172,11 +162,7 @@ impl Node {
         containerd.start()?;
         until_ready(&containerd, Duration::from_secs(30), async || {
             let line = ["nsenter", "-t", &id_text, "-m", "ctr", "version"];
-            self.workspace
-                .run(&line)
-                .await
-                .map(drop)
-                .map_err(|error| error.to_string())
+            self.workspace.run(&line).await.map(drop).map_err(|error| error.to_string())
         })
         .await?;
         if first {
@@ -187,13 +173,9 @@ impl Node {
 
     /// Starts the kubelet and kube-proxy with the given kubeconfigs, which are kept for later boots.
     pub(crate) fn join(&self, kubelet: &Path, kube_proxy: &Path) -> Result<(), Error> {
-        for (from, to) in [
-            (kubelet, "kubelet.kubeconfig"),
-            (kube_proxy, "kube-proxy.kubeconfig"),
-        ] {
+        for (from, to) in [(kubelet, "kubelet.kubeconfig"), (kube_proxy, "kube-proxy.kubeconfig")] {
             let content = std::fs::read(from).map_err(Error::io("read", from))?;
-            self.workspace
-                .write(&format!("{}/{to}", self.name), content)?;
+            self.workspace.write(&format!("{}/{to}", self.name), content)?;
         }
         let running = self.running()?;
         running.kubelet.start()?;
@@ -225,11 +207,7 @@ impl Node {
         // `unshare` mounts the new /proc after the namespaces are made and before it starts the program.
         until_ready(&init, Duration::from_secs(5), async || {
             let name = std::fs::read_to_string(format!("/proc/{id}/comm")).unwrap_or_default();
-            if name.trim() == "tini" {
-                Ok(())
-            } else {
-                Err(format!("it is still {name}"))
-            }
+            if name.trim() == "tini" { Ok(()) } else { Err(format!("it is still {name}")) }
         })
         .await?;
         Ok(init)
@@ -241,21 +219,16 @@ impl Node {
 
     fn running(&self) -> Result<Running, Error> {
         let running = self.running.lock().unwrap_or_else(PoisonError::into_inner);
-        running
-            .clone()
-            .ok_or_else(|| Error::NoSuch(format!("{} that is powered on", self.name)))
+        running.clone().ok_or_else(|| Error::NoSuch(format!("{} that is powered on", self.name)))
     }
 
     /// The node's processes, for status and dumps; none while it is off.
     pub(crate) fn processes(&self) -> Vec<Arc<Process>> {
         self.running().map_or_else(
             |_| Vec::new(),
-            |Running {
-                 init,
-                 containerd,
-                 kubelet,
-                 kube_proxy,
-             }| vec![init, containerd, kubelet, kube_proxy],
+            |Running { init, containerd, kubelet, kube_proxy }| {
+                vec![init, containerd, kubelet, kube_proxy]
+            },
         )
     }
 }

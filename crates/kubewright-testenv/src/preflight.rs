@@ -58,7 +58,7 @@ const BUILD_SPACE: u64 = 4 << 30;
 /// Everything that keeps this machine from running `tier`; empty if nothing does.
 pub fn missing(tier: Tier, binaries: &Binaries) -> Vec<Missing> {
     let mut missing = Vec::new();
-    let mut wanted = Binary::CONTROL_PLANE.to_vec();
+    let mut wanted = [&Binary::CONTROL_PLANE[..], &Binary::CONTROLLERS].concat();
     missing.extend(util_linux());
     missing.extend(space(
         &std::env::temp_dir(),
@@ -73,10 +73,8 @@ pub fn missing(tier: Tier, binaries: &Binaries) -> Vec<Missing> {
         }
         missing.extend(packages::missing_for_good());
     }
-    let absent: Vec<_> = wanted
-        .into_iter()
-        .filter(|binary| !binaries.is_present(*binary))
-        .collect();
+    let absent: Vec<_> =
+        wanted.into_iter().filter(|binary| !binaries.is_present(*binary)).collect();
     if !absent.is_empty() {
         missing.extend(source_of_binaries(&absent));
         missing.extend(space(
@@ -89,9 +87,7 @@ pub fn missing(tier: Tier, binaries: &Binaries) -> Vec<Missing> {
 }
 
 fn util_linux() -> Option<Missing> {
-    let absent = ["setsid", "setpriv"]
-        .into_iter()
-        .find(|name| find_program(name).is_none())?;
+    let absent = ["setsid", "setpriv"].into_iter().find(|name| find_program(name).is_none())?;
     Some(Missing {
         what: format!("no `{absent}`"),
         why: "processes are started with it",
@@ -110,9 +106,7 @@ fn root() -> Option<Missing> {
 
 fn cgroups() -> Option<Missing> {
     let (version_one, version_two) = ("/sys/fs/cgroup/memory", "/sys/fs/cgroup/cgroup.controllers");
-    let present = [version_one, version_two]
-        .into_iter()
-        .any(|path| Path::new(path).exists());
+    let present = [version_one, version_two].into_iter().any(|path| Path::new(path).exists());
     let writable = rustix::fs::access("/sys/fs/cgroup", rustix::fs::Access::WRITE_OK).is_ok();
     (!present || !writable).then(|| Missing {
         what: "no writable cgroups under /sys/fs/cgroup".to_owned(),

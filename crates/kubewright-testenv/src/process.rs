@@ -39,13 +39,7 @@ pub struct Process {
 impl Process {
     pub(crate) fn new(workspace: &Workspace, name: impl Into<String>, line: Vec<OsString>) -> Self {
         let (name, workspace) = (name.into(), workspace.clone());
-        Self {
-            name,
-            line,
-            workspace,
-            forks: false,
-            child: Mutex::new(None),
-        }
+        Self { name, line, workspace, forks: false, child: Mutex::new(None) }
     }
 
     /// A process in the namespaces of process `init`.
@@ -63,10 +57,7 @@ impl Process {
 
     /// A process that is a child of the program that is started.
     pub(crate) fn forking(workspace: &Workspace, name: String, line: Vec<OsString>) -> Self {
-        Self {
-            forks: true,
-            ..Self::new(workspace, name, line)
-        }
+        Self { forks: true, ..Self::new(workspace, name, line) }
     }
 
     /// The component's name, such as `kube-apiserver` or `node-1/kubelet`.
@@ -86,42 +77,25 @@ impl Process {
         let Ok(None) = child.try_wait() else {
             return None;
         };
-        if self.forks {
-            child_of(child.id())
-        } else {
-            Some(child.id())
-        }
+        if self.forks { child_of(child.id()) } else { Some(child.id()) }
     }
 
     /// Starts it, if it does not run.
     pub fn start(&self) -> Result<(), Error> {
         let mut child = self.child.lock().unwrap_or_else(PoisonError::into_inner);
-        if child
-            .as_mut()
-            .is_some_and(|child| matches!(child.try_wait(), Ok(None)))
-        {
+        if child.as_mut().is_some_and(|child| matches!(child.try_wait(), Ok(None))) {
             return Ok(());
         }
         let path = self.log();
         if let Some(directory) = path.parent() {
             fs::create_dir_all(directory).map_err(Error::io("create", directory))?;
         }
-        let log = OpenOptions::new()
-            .append(true)
-            .create(true)
-            .mode(0o600)
-            .open(&path);
+        let log = OpenOptions::new().append(true).create(true).mode(0o600).open(&path);
         let log = log.map_err(Error::io("write", &path))?;
         let errors = log.try_clone().map_err(Error::io("write", &path))?;
         let mut command = self.workspace.command("setsid"); // outlives the terminal, is not hit by its Ctrl-C
-        command
-            .args(["sh", "-c", LAUNCH, "launch"])
-            .args(&self.line);
-        let started = command
-            .current_dir(self.workspace.root())
-            .stdout(log)
-            .stderr(errors)
-            .spawn();
+        command.args(["sh", "-c", LAUNCH, "launch"]).args(&self.line);
+        let started = command.current_dir(self.workspace.root()).stdout(log).stderr(errors).spawn();
         *child = Some(started.map_err(Error::io("start", "setsid".as_ref()))?);
         Ok(())
     }
@@ -146,11 +120,7 @@ impl Process {
                     format!("the end of {}", self.name),
                     "it was killed and is still there".into(),
                 );
-                return Err(Error::NotReady {
-                    what,
-                    after: KILL_LIMIT,
-                    state,
-                });
+                return Err(Error::NotReady { what, after: KILL_LIMIT, state });
             }
             tokio::time::sleep(Duration::from_millis(5)).await;
         }
@@ -187,11 +157,9 @@ impl Process {
     pub(crate) fn check(&self) -> Result<(), Error> {
         match self.exit_status() {
             None => Ok(()),
-            Some(status) => Err(Error::Exited {
-                name: self.name.clone(),
-                status,
-                log: self.log_tail(),
-            }),
+            Some(status) => {
+                Err(Error::Exited { name: self.name.clone(), status, log: self.log_tail() })
+            }
         }
     }
 
@@ -254,11 +222,7 @@ pub(crate) async fn until_ready(
         };
         if started.elapsed() > limit {
             let state = format!("{state}; the last it said:\n{}", process.log_tail());
-            return Err(Error::NotReady {
-                what: process.name().to_owned(),
-                after: limit,
-                state,
-            });
+            return Err(Error::NotReady { what: process.name().to_owned(), after: limit, state });
         }
         tokio::time::sleep(Duration::from_millis(25)).await;
     }

@@ -113,19 +113,12 @@ impl Proxy {
             acceptor: tls::acceptor(&config.server)?,
             upstream: Upstream::new(&config)?,
         });
-        let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0))
-            .await
-            .map_err(ProxyError::Listen)?;
+        let listener =
+            TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).await.map_err(ProxyError::Listen)?;
         let address = listener.local_addr().map_err(ProxyError::Listen)?;
         let mut acceptor = JoinSet::new();
         acceptor.spawn(accept(listener, Arc::clone(&shared)));
-        Ok(Self {
-            handle: Arc::new(Handle {
-                address,
-                shared,
-                _acceptor: acceptor,
-            }),
-        })
+        Ok(Self { handle: Arc::new(Handle { address, shared, _acceptor: acceptor }) })
     }
 
     /// Where the client finds the proxy.
@@ -166,10 +159,7 @@ impl Proxy {
 
 impl fmt::Debug for Proxy {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        formatter
-            .debug_struct("Proxy")
-            .field("address", &self.address())
-            .finish_non_exhaustive()
+        formatter.debug_struct("Proxy").field("address", &self.address()).finish_non_exhaustive()
     }
 }
 

@@ -17,9 +17,7 @@ pub struct Snapshot {
 /// which etcd has to be able to start from.
 pub(crate) fn take(workspace: &Workspace, control_plane: &ControlPlane) -> Result<Snapshot, Error> {
     let parent = workspace.directory("snapshots")?;
-    let directory = tempfile::tempdir_in(&parent)
-        .map_err(Error::io("create", &parent))?
-        .keep();
+    let directory = tempfile::tempdir_in(&parent).map_err(Error::io("create", &parent))?.keep();
     control_plane.etcd.pause();
     let copied = copy_directory(&workspace.path(etcd::DATA), &directory);
     control_plane.etcd.resume();

@@ -44,10 +44,7 @@ impl KubernetesVersion {
     /// `("1", "36")`
     pub fn major_minor(self) -> (&'static str, &'static str) {
         let mut parts = self.0.split('.');
-        (
-            parts.next().unwrap_or_default(),
-            parts.next().unwrap_or_default(),
-        )
+        (parts.next().unwrap_or_default(), parts.next().unwrap_or_default())
     }
 }
 
@@ -66,22 +63,14 @@ impl std::str::FromStr for KubernetesVersion {
         Self::all()
             .find(|version| {
                 version.0 == wanted
-                    || version
-                        .0
-                        .rsplit_once('.')
-                        .is_some_and(|(minor, _)| minor == wanted)
+                    || version.0.rsplit_once('.').is_some_and(|(minor, _)| minor == wanted)
             })
-            .ok_or_else(|| UnknownVersion {
-                asked: asked.to_owned(),
-            })
+            .ok_or_else(|| UnknownVersion { asked: asked.to_owned() })
     }
 }
 
 fn supported() -> String {
-    KubernetesVersion::all()
-        .map(KubernetesVersion::as_str)
-        .collect::<Vec<_>>()
-        .join(", ")
+    KubernetesVersion::all().map(KubernetesVersion::as_str).collect::<Vec<_>>().join(", ")
 }
 
 #[cfg(test)]

@@ -45,10 +45,7 @@ impl Workspace {
     /// Makes a directory that only we may read, with its parents.
     pub(crate) fn directory(&self, name: &str) -> Result<PathBuf, Error> {
         let path = self.path(name);
-        let made = fs::DirBuilder::new()
-            .recursive(true)
-            .mode(0o700)
-            .create(&path);
+        let made = fs::DirBuilder::new().recursive(true).mode(0o700).create(&path);
         made.map_err(Error::io("create", &path))?;
         Ok(path)
     }
@@ -59,8 +56,7 @@ impl Workspace {
         let mut options = OpenOptions::new();
         options.write(true).create(true).truncate(true).mode(0o600);
         let mut file = options.open(&path).map_err(Error::io("write", &path))?;
-        file.write_all(content.as_ref())
-            .map_err(Error::io("write", &path))?;
+        file.write_all(content.as_ref()).map_err(Error::io("write", &path))?;
         Ok(path)
     }
 
@@ -73,11 +69,7 @@ impl Workspace {
     /// command that finds nothing to undo does no harm, the other way round something would be left.
     pub(crate) fn undo(&self, command: &str) -> Result<(), Error> {
         let path = self.path("undo");
-        let file = OpenOptions::new()
-            .append(true)
-            .create(true)
-            .mode(0o600)
-            .open(&path);
+        let file = OpenOptions::new().append(true).create(true).mode(0o600).open(&path);
         let mut file = file.map_err(Error::io("write", &path))?;
         writeln!(file, "{command}").map_err(Error::io("write", &path))
     }
@@ -90,28 +82,19 @@ impl Workspace {
     /// A command of this environment.
     pub(crate) fn command(&self, program: &str) -> Command {
         let mut command = Command::new(program);
-        command
-            .env(MARKER, &self.root)
-            .env("LC_ALL", "C")
-            .stdin(Stdio::null());
+        command.env(MARKER, &self.root).env("LC_ALL", "C").stdin(Stdio::null());
         // Everything that is spoken to is on this machine; a proxy to the outside would not find it.
         for name in PROXY_VARIABLES {
-            command
-                .env_remove(name)
-                .env_remove(name.to_ascii_lowercase());
+            command.env_remove(name).env_remove(name.to_ascii_lowercase());
         }
         command
     }
 
     /// Runs a command that is over in a moment; its output is the error when it fails.
     pub(crate) async fn run(&self, line: &[&str]) -> Result<String, Error> {
-        let (program, arguments) = line
-            .split_first()
-            .ok_or_else(|| Error::NoSuch("command".into()))?;
-        let failed = |output| Error::Command {
-            command: line.join(" "),
-            output,
-        };
+        let (program, arguments) =
+            line.split_first().ok_or_else(|| Error::NoSuch("command".into()))?;
+        let failed = |output| Error::Command { command: line.join(" "), output };
         let mut command = self.command(program);
         command.args(arguments);
         let output = tokio::process::Command::from(command).output().await;
@@ -119,9 +102,7 @@ impl Workspace {
         if output.status.success() {
             Ok(String::from_utf8_lossy(&output.stdout).into_owned())
         } else {
-            Err(failed(
-                String::from_utf8_lossy(&output.stderr).trim().to_owned(),
-            ))
+            Err(failed(String::from_utf8_lossy(&output.stderr).trim().to_owned()))
         }
     }
 }

@@ -5,6 +5,7 @@ mod api;
 mod check;
 mod down;
 mod kubeconfig;
+mod load;
 mod logs;
 mod observed;
 mod place;
@@ -56,6 +57,17 @@ pub(super) enum Dev {
     /// be up, or starting; the logs of components that died are there until `dev down` or `dev up`.
     #[command(after_help = "Example:\n  kubewright dev logs node-1/kubelet -f")]
     Logs(logs::Logs),
+    /// Give an image to all nodes, from a tar or a registry
+    ///
+    /// Nodes reach nothing outside this machine, so they pull no images themselves. This gives them
+    /// one: a docker-archive or OCI tar (as `docker save` writes it), or a name, which is then pulled
+    /// by this command with this machine's network. Pods use it with `imagePullPolicy: IfNotPresent`.
+    ///
+    /// Needs root and a cluster with nodes.
+    #[command(
+        after_help = "Example:\n  kubewright dev load image.tar\n  kubewright dev load docker.io/library/nginx:1.29"
+    )]
+    Load(load::Load),
     /// Tell what this machine can run
     ///
     /// One line for the control plane and one for nodes and pods, with a sentence for each thing that
@@ -72,6 +84,7 @@ impl Dev {
             Self::Down => down::run(),
             Self::Status => status::run(),
             Self::Kubeconfig(kubeconfig) => kubeconfig.run(),
+            Self::Load(load) => load.run(),
             Self::Logs(logs) => logs.run(),
             Self::Check => check::run(),
         }

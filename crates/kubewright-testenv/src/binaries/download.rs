@@ -31,20 +31,13 @@ pub(super) enum DownloadError {
     #[error("the network was out of reach before")]
     Skipped,
     #[error("{url} cannot be reached")]
-    Unreachable {
-        url: String,
-        source: Box<ureq::Error>,
-    },
+    Unreachable { url: String, source: Box<ureq::Error> },
     #[error("{url} broke off")]
     Transfer { url: String, source: io::Error },
     #[error("{url} has no checksum for this file")]
     NoChecksum { url: String },
     #[error("{url} has the checksum {actual} and should have {expected}")]
-    Checksum {
-        url: String,
-        expected: String,
-        actual: String,
-    },
+    Checksum { url: String, expected: String, actual: String },
     #[error("{url} does not hold {member}")]
     NoMember { url: String, member: &'static str },
 }
@@ -77,21 +70,13 @@ impl Source {
                 let url = format!(
                     "{base}/v{COREDNS_VERSION}/coredns_{COREDNS_VERSION}_{os}_{architecture}.tgz"
                 );
-                Self {
-                    checksums: format!("{url}.sha256"),
-                    url,
-                    member: Some("coredns"),
-                }
+                Self { checksums: format!("{url}.sha256"), url, member: Some("coredns") }
             }
             _ => {
                 let name = binary.file_name();
                 let url =
                     format!("https://dl.k8s.io/release/v{version}/bin/{os}/{architecture}/{name}");
-                Self {
-                    checksums: format!("{url}.sha256"),
-                    url,
-                    member: None,
-                }
+                Self { checksums: format!("{url}.sha256"), url, member: None }
             }
         }
     }
@@ -111,11 +96,8 @@ impl Source {
                 UNREACHABLE.store(true, Ordering::Relaxed);
             }
         })?;
-        let expected = checksum_for(&checksums, self.file_name()).ok_or_else(|| {
-            DownloadError::NoChecksum {
-                url: self.checksums.clone(),
-            }
-        })?;
+        let expected = checksum_for(&checksums, self.file_name())
+            .ok_or_else(|| DownloadError::NoChecksum { url: self.checksums.clone() })?;
         progress.step(&format!("{}: downloading", self.file_name()), || {
             self.fetch_checked(&agent, expected, out)
         })
@@ -127,29 +109,19 @@ impl Source {
         expected: &str,
         out: &Path,
     ) -> Result<(), DownloadError> {
-        let transfer = |source| DownloadError::Transfer {
-            url: self.url.clone(),
-            source,
-        };
+        let transfer = |source| DownloadError::Transfer { url: self.url.clone(), source };
         let mut file = File::create(out).map_err(transfer)?;
         io::copy(&mut open(agent, &self.url)?, &mut file).map_err(transfer)?;
         file.flush().map_err(transfer)?;
         let actual = sha256(out).map_err(transfer)?;
         if actual != expected {
             let (url, expected) = (self.url.clone(), expected.to_owned());
-            return Err(DownloadError::Checksum {
-                url,
-                expected,
-                actual,
-            });
+            return Err(DownloadError::Checksum { url, expected, actual });
         }
         if let Some(member) = self.member {
             let found = unpack(out, member).map_err(transfer)?;
             if !found {
-                return Err(DownloadError::NoMember {
-                    url: self.url.clone(),
-                    member,
-                });
+                return Err(DownloadError::NoMember { url: self.url.clone(), member });
             }
         }
         fs::set_permissions(out, fs::Permissions::from_mode(0o755)).map_err(transfer)
@@ -161,28 +133,15 @@ impl Source {
 }
 
 fn open(agent: &Agent, url: &str) -> Result<impl Read + use<>, DownloadError> {
-    let failed = |error| DownloadError::Unreachable {
-        url: url.to_owned(),
-        source: Box::new(error),
-    };
-    Ok(agent
-        .get(url)
-        .call()
-        .map_err(failed)?
-        .into_body()
-        .into_reader())
+    let failed =
+        |error| DownloadError::Unreachable { url: url.to_owned(), source: Box::new(error) };
+    Ok(agent.get(url).call().map_err(failed)?.into_body().into_reader())
 }
 
 fn read(agent: &Agent, url: &str) -> Result<String, DownloadError> {
     let mut text = String::new();
-    let transfer = |source| DownloadError::Transfer {
-        url: url.to_owned(),
-        source,
-    };
-    open(agent, url)?
-        .take(1 << 20)
-        .read_to_string(&mut text)
-        .map_err(transfer)?;
+    let transfer = |source| DownloadError::Transfer { url: url.to_owned(), source };
+    open(agent, url)?.take(1 << 20).read_to_string(&mut text).map_err(transfer)?;
     Ok(text)
 }
 
@@ -268,9 +227,7 @@ mod tests {
 
     fn fetch(source: &Source) -> Result<Vec<u8>, DownloadError> {
         let out = tempfile::NamedTempFile::new().unwrap();
-        source
-            .fetch(out.path(), Progress::Silent)
-            .map(|()| fs::read(out.path()).unwrap())
+        source.fetch(out.path(), Progress::Silent).map(|()| fs::read(out.path()).unwrap())
     }
 
     #[test]
@@ -298,54 +255,25 @@ mod tests {
             checksums: format!("{base}/sum"),
             member: None,
         };
-        assert!(matches!(
-            fetch(&source),
-            Err(DownloadError::Checksum { .. })
-        ));
+        assert!(matches!(fetch(&source), Err(DownloadError::Checksum { .. })));
     }
 
     #[test]
     fn a_program_is_taken_out_of_its_archive() {
         let archive = tarball("etcd-v3/etcd", b"program");
-        let sums = format!(
-            "{}  other.tar.gz\n{}  etcd.tar.gz\n",
-            checksum(b""),
-            checksum(&archive)
-        );
-        let base = serve(vec![
-            ("/etcd.tar.gz", archive),
-            ("/SUMS", sums.into_bytes()),
-        ]);
+        let sums =
+            format!("{}  other.tar.gz\n{}  etcd.tar.gz\n", checksum(b""), checksum(&archive));
+        let base = serve(vec![("/etcd.tar.gz", archive), ("/SUMS", sums.into_bytes())]);
         let (url, checksums) = (format!("{base}/etcd.tar.gz"), format!("{base}/SUMS"));
-        assert_eq!(
-            fetch(&Source {
-                url,
-                checksums,
-                member: Some("etcd")
-            })
-            .unwrap(),
-            b"program"
-        );
+        assert_eq!(fetch(&Source { url, checksums, member: Some("etcd") }).unwrap(), b"program");
     }
 
     #[test]
     fn addresses_follow_version_and_platform() {
-        let platform = Platform {
-            os: "linux",
-            architecture: "arm64",
-        };
+        let platform = Platform { os: "linux", architecture: "arm64" };
         let source = Source::of(Binary::Kubelet, "1.35".parse().unwrap(), platform);
-        assert_eq!(
-            source.url,
-            "https://dl.k8s.io/release/v1.35.4/bin/linux/arm64/kubelet"
-        );
+        assert_eq!(source.url, "https://dl.k8s.io/release/v1.35.4/bin/linux/arm64/kubelet");
         let source = Source::of(Binary::Etcd, "1.36".parse().unwrap(), platform);
-        assert!(
-            source
-                .url
-                .ends_with("/v3.6.8/etcd-v3.6.8-linux-arm64.tar.gz"),
-            "{}",
-            source.url
-        );
+        assert!(source.url.ends_with("/v3.6.8/etcd-v3.6.8-linux-arm64.tar.gz"), "{}", source.url);
     }
 }

@@ -19,10 +19,7 @@ pub(super) enum GoError {
     #[error("cannot prepare the build")]
     Prepare(#[source] io::Error),
     #[error("`go build {package}` failed: {output}")]
-    Failed {
-        package: &'static str,
-        output: String,
-    },
+    Failed { package: &'static str, output: String },
 }
 
 struct Module {
@@ -42,12 +39,8 @@ macro_rules! kubernetes {
 }
 
 /// One module per line of `supported-kubernetes.txt`; a test keeps the two in step.
-const KUBERNETES: [Module; 4] = [
-    kubernetes!("1.36.3"),
-    kubernetes!("1.35.4"),
-    kubernetes!("1.34.4"),
-    kubernetes!("1.33.13"),
-];
+const KUBERNETES: [Module; 4] =
+    [kubernetes!("1.36.3"), kubernetes!("1.35.4"), kubernetes!("1.34.4"), kubernetes!("1.33.13")];
 
 const COREDNS: Module = Module {
     version: COREDNS_VERSION,
@@ -77,14 +70,7 @@ pub(super) fn build(binary: Binary, version: KubernetesVersion, out: &Path) -> R
     let package = package(binary);
     let output = go()
         .current_dir(directory.path())
-        .args([
-            "build",
-            "-trimpath",
-            "-mod=readonly",
-            "-ldflags",
-            &linker_flags(version),
-            "-o",
-        ])
+        .args(["build", "-trimpath", "-mod=readonly", "-ldflags", &linker_flags(version), "-o"])
         .arg(out)
         .arg(package)
         .output();
@@ -94,10 +80,7 @@ pub(super) fn build(binary: Binary, version: KubernetesVersion, out: &Path) -> R
         Ok(output) if output.status.success() => Ok(()),
         // `setpriv` answers 127 when it cannot find the program.
         Ok(output) if output.status.code() == Some(127) => Err(GoError::NoGo),
-        Ok(output) => Err(GoError::Failed {
-            package,
-            output: last_lines(&output.stderr),
-        }),
+        Ok(output) => Err(GoError::Failed { package, output: last_lines(&output.stderr) }),
     }
 }
 
@@ -106,10 +89,7 @@ pub(super) fn build(binary: Binary, version: KubernetesVersion, out: &Path) -> R
 fn go() -> Command {
     let mut command = Command::new("setpriv");
     command.args(["--pdeathsig", "KILL", "go"]);
-    command
-        .env("CGO_ENABLED", "0")
-        .env("GOWORK", "off")
-        .env("GOFLAGS", "-buildvcs=false");
+    command.env("CGO_ENABLED", "0").env("GOWORK", "off").env("GOFLAGS", "-buildvcs=false");
     command.stdin(Stdio::null());
     command
 }
@@ -141,21 +121,15 @@ fn package(binary: Binary) -> &'static str {
 fn linker_flags(version: KubernetesVersion) -> String {
     let (major, minor) = version.major_minor();
     let set = |name, value: &str| format!(" -X k8s.io/component-base/version.{name}={value}");
-    let (git, major, minor) = (
-        set("gitVersion", &format!("v{version}")),
-        set("gitMajor", major),
-        set("gitMinor", minor),
-    );
+    let (git, major, minor) =
+        (set("gitVersion", &format!("v{version}")), set("gitMajor", major), set("gitMinor", minor));
     format!("-s -w{git}{major}{minor}")
 }
 
 /// The end of what a program said, on one line: what it downloaded before that is of no interest.
 fn last_lines(output: &[u8]) -> String {
     let text = String::from_utf8_lossy(output);
-    let lines: Vec<_> = text
-        .lines()
-        .filter(|line| !line.starts_with("go: downloading"))
-        .collect();
+    let lines: Vec<_> = text.lines().filter(|line| !line.starts_with("go: downloading")).collect();
     lines[lines.len().saturating_sub(8)..].join("; ")
 }
 
@@ -165,17 +139,11 @@ mod tests {
 
     #[test]
     fn every_supported_version_has_its_module() {
-        let supported: Vec<_> = KubernetesVersion::all()
-            .map(KubernetesVersion::as_str)
-            .collect();
+        let supported: Vec<_> = KubernetesVersion::all().map(KubernetesVersion::as_str).collect();
         let modules: Vec<_> = KUBERNETES.iter().map(|module| module.version).collect();
         assert_eq!(supported, modules);
         for module in &KUBERNETES {
-            assert!(
-                module
-                    .go_mod
-                    .contains(&format!("k8s.io/kubernetes v{}", module.version))
-            );
+            assert!(module.go_mod.contains(&format!("k8s.io/kubernetes v{}", module.version)));
         }
     }
 

@@ -65,18 +65,12 @@ pub(super) fn process(
         format!("--tls-cert-file={}", file("keys/apiserver.crt")),
         format!("--tls-private-key-file={}", file("keys/apiserver.key")),
         format!("--client-ca-file={}", file("keys/ca.crt")),
-        format!(
-            "--kubelet-client-certificate={}",
-            file("keys/kubelet-client.crt")
-        ),
+        format!("--kubelet-client-certificate={}", file("keys/kubelet-client.crt")),
         format!("--kubelet-client-key={}", file("keys/kubelet-client.key")),
         "--kubelet-preferred-address-types=InternalIP".to_owned(),
         "--service-account-issuer=https://kubernetes.default.svc.cluster.local".to_owned(),
         format!("--service-account-key-file={}", file("keys/tokens.pub")),
-        format!(
-            "--service-account-signing-key-file={}",
-            file("keys/tokens.key")
-        ),
+        format!("--service-account-signing-key-file={}", file("keys/tokens.key")),
         format!("--service-cluster-ip-range={}", plan.services),
         "--authorization-mode=Node,RBAC".to_owned(),
         "--enable-admission-plugins=NodeRestriction".to_owned(),
@@ -94,9 +88,5 @@ pub(super) fn process(
         // Nobody makes the default ServiceAccount that this plugin insists on.
         lines.push("--disable-admission-plugins=ServiceAccount".to_owned());
     }
-    Process::new(
-        workspace,
-        "kube-apiserver",
-        super::arguments(program, &lines),
-    )
+    Process::new(workspace, "kube-apiserver", super::arguments(program, &lines))
 }

@@ -18,10 +18,7 @@ pub(super) fn controller_manager(
     let mut lines = common(kubeconfig)?;
     lines.extend([
         "--use-service-account-credentials=true".to_owned(),
-        format!(
-            "--service-account-private-key-file={}",
-            file("keys/tokens.key")
-        ),
+        format!("--service-account-private-key-file={}", file("keys/tokens.key")),
         format!("--root-ca-file={}", file("keys/ca.crt")),
         format!("--service-cluster-ip-range={}", plan.services),
         "--allocate-node-cidrs=false".to_owned(), // the nodes come with theirs
@@ -30,11 +27,7 @@ pub(super) fn controller_manager(
         "--node-monitor-period=1s".to_owned(),
         "--node-monitor-grace-period=10s".to_owned(),
     ]);
-    Ok(Process::new(
-        workspace,
-        "kube-controller-manager",
-        super::arguments(program, &lines),
-    ))
+    Ok(Process::new(workspace, "kube-controller-manager", super::arguments(program, &lines)))
 }
 
 pub(super) fn scheduler(
@@ -42,11 +35,7 @@ pub(super) fn scheduler(
     program: &Path,
     kubeconfig: &Path,
 ) -> Result<Process, Error> {
-    Ok(Process::new(
-        workspace,
-        "kube-scheduler",
-        super::arguments(program, &common(kubeconfig)?),
-    ))
+    Ok(Process::new(workspace, "kube-scheduler", super::arguments(program, &common(kubeconfig)?)))
 }
 
 fn common(kubeconfig: &Path) -> Result<Vec<String>, Error> {

@@ -36,9 +36,5 @@ pub(super) fn process(
     if !durable {
         lines.push("--unsafe-no-fsync".to_owned());
     }
-    Ok(Process::new(
-        workspace,
-        "etcd",
-        super::arguments(program, &lines),
-    ))
+    Ok(Process::new(workspace, "etcd", super::arguments(program, &lines)))
 }

@@ -66,28 +66,19 @@ impl Builder {
     /// The version of Kubernetes; else `KUBEWRIGHT_KUBERNETES_VERSION`, else the newest supported.
     #[must_use]
     pub fn version(self, version: KubernetesVersion) -> Self {
-        Self {
-            version: Some(version),
-            ..self
-        }
+        Self { version: Some(version), ..self }
     }
 
     /// With kube-controller-manager and kube-scheduler, which nodes bring with them.
     #[must_use]
     pub fn controllers(self) -> Self {
-        Self {
-            controllers: true,
-            ..self
-        }
+        Self { controllers: true, ..self }
     }
 
     /// etcd waits for the disk, as in production.
     #[must_use]
     pub fn durable(self) -> Self {
-        Self {
-            durable: true,
-            ..self
-        }
+        Self { durable: true, ..self }
     }
 
     /// With this many nodes.
@@ -112,10 +103,7 @@ impl Builder {
     /// In this directory, which must be empty; else in a new one for temporary files.
     #[must_use]
     pub fn directory(self, directory: impl Into<PathBuf>) -> Self {
-        Self {
-            directory: Some(directory.into()),
-            ..self
-        }
+        Self { directory: Some(directory.into()), ..self }
     }
 
     /// Starts it and returns when it can be used: the API server serves, nodes are Ready, DNS answers.
@@ -128,10 +116,8 @@ impl Builder {
                 if damaged.is_empty() {
                     return Err(error);
                 }
-                self.progress.note(&format!(
-                    "damaged in the cache, made again: {}",
-                    damaged.join(", ")
-                ));
+                self.progress
+                    .note(&format!("damaged in the cache, made again: {}", damaged.join(", ")));
                 let parts = self.prepare().await?;
                 self.attempt(&parts).await
             }
@@ -144,31 +130,26 @@ impl Builder {
         let builder = self.clone();
         let prepared = tokio::task::spawn_blocking(move || builder.prepare_blocking()).await;
         prepared.unwrap_or_else(|panic| {
-            Err(Error::Io {
-                action: "prepare",
-                path: PathBuf::new(),
-                source: panic.into(),
-            })
+            Err(Error::Io { action: "prepare", path: PathBuf::new(), source: panic.into() })
         })
     }
 
     fn prepare_blocking(&self) -> Result<Parts, Error> {
-        let version = self
-            .version
-            .map_or_else(KubernetesVersion::from_environment, Ok)?;
+        let version = self.version.map_or_else(KubernetesVersion::from_environment, Ok)?;
         let cache = Cache::from_environment()?;
         let binaries = Binaries::new(cache.clone(), version, self.progress)?;
-        let tier = if self.nodes > 0 {
-            Tier::Node
-        } else {
-            Tier::ControlPlane
-        };
+        let tier = if self.nodes > 0 { Tier::Node } else { Tier::ControlPlane };
         let missing = missing(tier, &binaries);
         if !missing.is_empty() {
             return Err(Error::Missing(missing));
         }
         for binary in Binary::CONTROL_PLANE {
             binaries.find(binary)?;
+        }
+        if self.controllers || self.nodes > 0 {
+            for binary in Binary::CONTROLLERS {
+                binaries.find(binary)?;
+            }
         }
         let mut images = self.images.clone();
         if self.nodes > 0 {
@@ -216,15 +197,8 @@ impl Builder {
             tokio::try_join!(ControlPlane::start(&workspace, binaries, &plan), boot)?;
         network.route(self.nodes).await?;
         let network = Some(network);
-        let environment = Environment {
-            version,
-            kubectl,
-            control_plane,
-            nodes,
-            network,
-            workspace,
-            keeper,
-        };
+        let environment =
+            Environment { version, kubectl, control_plane, nodes, network, workspace, keeper };
         environment.join_nodes().await?;
         Ok(environment)
     }
@@ -267,23 +241,17 @@ impl Builder {
             kube_proxy: parts.binaries.find(Binary::KubeProxy)?,
             images: parts.images.clone(),
         };
-        Ok((1..=self.nodes)
-            .map(|number| Node::new(workspace, network, &plan, number))
-            .collect())
+        Ok((1..=self.nodes).map(|number| Node::new(workspace, network, &plan, number)).collect())
     }
 }
 
 impl Environment {
     async fn join_nodes(&self) -> Result<(), Error> {
-        let proxy = self
-            .control_plane
-            .identity(&self.workspace, "system:kube-proxy", None)?;
+        let proxy = self.control_plane.identity(&self.workspace, "system:kube-proxy", None)?;
         for node in &self.nodes {
             let user = format!("system:node:{}", node.name());
             node.join(
-                &self
-                    .control_plane
-                    .identity(&self.workspace, &user, Some("system:nodes"))?,
+                &self.control_plane.identity(&self.workspace, &user, Some("system:nodes"))?,
                 &proxy,
             )?;
         }
@@ -296,8 +264,7 @@ impl Environment {
         for node in &self.nodes {
             self.until_node(node.name(), true, NODE_LIMIT).await?;
         }
-        self.until_deployed("kube-system", "coredns", NODE_LIMIT)
-            .await
+        self.until_deployed("kube-system", "coredns", NODE_LIMIT).await
     }
 }
 
@@ -307,19 +274,12 @@ async fn post(client: &Client, path: &str, object: &Value) -> Result<(), Error> 
         .body(object.to_string().into_bytes())
         .map_err(|error| Error::api(format!("post to {path}"))(kube::Error::HttpError(error)))?;
     let answer: Result<Value, _> = client.request(request).await;
-    answer.map(drop).map_err(Error::api(format!(
-        "create {} for cluster DNS",
-        object["kind"]
-    )))
+    answer.map(drop).map_err(Error::api(format!("create {} for cluster DNS", object["kind"])))
 }
 
 /// The path goes into shell lines, configuration files and socket names.
 fn check_path(directory: &Path) -> Result<(), Error> {
     let text = directory.to_string_lossy();
     let plain = |letter: char| letter.is_ascii_alphanumeric() || "/._-+@".contains(letter);
-    if text.chars().all(plain) {
-        Ok(())
-    } else {
-        Err(Error::Path(directory.to_owned()))
-    }
+    if text.chars().all(plain) { Ok(()) } else { Err(Error::Path(directory.to_owned())) }
 }

@@ -35,14 +35,8 @@ pub(super) async fn write(test: &str, env: &Env) {
         let events = events(env).await;
         fs::write(directory.join("events.txt"), &events)?;
         if let Some(environment) = env.local() {
-            copy_directory(
-                &environment.directory().join("logs"),
-                &directory.join("logs"),
-            )?;
-            fs::copy(
-                environment.directory().join(AUDIT_LOG),
-                directory.join(AUDIT_LOG),
-            )?;
+            copy_directory(&environment.directory().join("logs"), &directory.join("logs"))?;
+            fs::copy(environment.directory().join(AUDIT_LOG), directory.join(AUDIT_LOG))?;
         }
         Ok::<_, io::Error>(events)
     };
@@ -54,29 +48,23 @@ pub(super) async fn write(test: &str, env: &Env) {
             env.namespace(),
             directory.display()
         ),
-        Err(error) => writeln!(
-            out,
-            "{test} failed, and its state could not be written: {error}"
-        ),
+        Err(error) => writeln!(out, "{test} failed, and its state could not be written: {error}"),
     };
 }
 
 /// `target/kubewright-dumps/TEST`, found from where the test binary is.
 fn directory(test: &str) -> PathBuf {
     let binary = std::env::current_exe().unwrap_or_default();
-    let target = binary
-        .ancestors()
-        .find(|path| path.file_name().is_some_and(|name| name == "target"));
+    let target =
+        binary.ancestors().find(|path| path.file_name().is_some_and(|name| name == "target"));
     let base = target.map_or_else(std::env::temp_dir, Path::to_path_buf);
     base.join("kubewright-dumps").join(test.replace("::", "-"))
 }
 
 async fn objects(env: &Env) -> String {
     let client = env.client();
-    let mut kinds: Vec<_> = KINDS
-        .iter()
-        .map(|(group, version, kind)| resource(group, version, kind))
-        .collect();
+    let mut kinds: Vec<_> =
+        KINDS.iter().map(|(group, version, kind)| resource(group, version, kind)).collect();
     kinds.extend(custom(&client).await);
     let mut text = String::new();
     for kind in kinds {
@@ -97,17 +85,10 @@ async fn objects(env: &Env) -> String {
 async fn custom(client: &Client) -> Vec<ApiResource> {
     use k8s_openapi::apiextensions_apiserver::pkg::apis::apiextensions::v1::CustomResourceDefinition;
     let api: Api<CustomResourceDefinition> = Api::all(client.clone());
-    let definitions = api
-        .list(&ListParams::default())
-        .await
-        .map(|list| list.items)
-        .unwrap_or_default();
+    let definitions =
+        api.list(&ListParams::default()).await.map(|list| list.items).unwrap_or_default();
     let kinds = definitions.iter().filter_map(|definition| {
-        let version = definition
-            .spec
-            .versions
-            .iter()
-            .find(|version| version.served)?;
+        let version = definition.spec.versions.iter().find(|version| version.served)?;
         let names = &definition.spec.names;
         let mut kind = resource(&definition.spec.group, &version.name, &names.kind);
         kind.plural.clone_from(&names.plural);
@@ -122,11 +103,7 @@ fn resource(group: &str, version: &str, kind: &str) -> ApiResource {
 
 async fn events(env: &Env) -> String {
     let api: Api<Event> = Api::namespaced(env.client(), env.namespace());
-    let events = api
-        .list(&ListParams::default())
-        .await
-        .map(|list| list.items)
-        .unwrap_or_default();
+    let events = api.list(&ListParams::default()).await.map(|list| list.items).unwrap_or_default();
     let line = |event: &Event| {
         let object = &event.involved_object;
         format!(

@@ -34,25 +34,14 @@ impl Env {
     ) -> Result<Self, Error> {
         let client = environment.client();
         let namespace = new_namespace(&client, test).await?;
-        Ok(Self {
-            namespace,
-            client,
-            environment: Some(environment),
-            own,
-        })
+        Ok(Self { namespace, client, environment: Some(environment), own })
     }
 
     pub(super) async fn on_current_cluster(test: &str) -> Result<Self, Error> {
-        let client = Client::try_default()
-            .await
-            .map_err(Error::api("use the current kubeconfig"))?;
+        let client =
+            Client::try_default().await.map_err(Error::api("use the current kubeconfig"))?;
         let namespace = new_namespace(&client, test).await?;
-        Ok(Self {
-            namespace,
-            client,
-            environment: None,
-            own: false,
-        })
+        Ok(Self { namespace, client, environment: None, own: false })
     }
 
     /// A client with all rights.
@@ -96,12 +85,9 @@ impl Env {
         K: Clone + Debug + Serialize + DeserializeOwned,
     {
         let what = format!("{} {}", K::kind(&()), object.name_any());
-        self.api()
-            .create(&PostParams::default(), &object)
-            .await
-            .unwrap_or_else(|error| {
-                panic!("cannot create {what}: {}", crate::chain(&error));
-            })
+        self.api().create(&PostParams::default(), &object).await.unwrap_or_else(|error| {
+            panic!("cannot create {what}: {}", crate::chain(&error));
+        })
     }
 
     /// Deletes this very object, not another of the same name.
@@ -113,25 +99,13 @@ impl Env {
         K: Resource<Scope = NamespaceResourceScope, DynamicType = ()>,
         K: Clone + Debug + DeserializeOwned,
     {
-        let preconditions = Preconditions {
-            uid: object.uid(),
-            resource_version: None,
-        };
-        let parameters = DeleteParams {
-            preconditions: Some(preconditions),
-            ..DeleteParams::default()
-        };
+        let preconditions = Preconditions { uid: object.uid(), resource_version: None };
+        let parameters =
+            DeleteParams { preconditions: Some(preconditions), ..DeleteParams::default() };
         let name = object.name_any();
-        self.api::<K>()
-            .delete(&name, &parameters)
-            .await
-            .unwrap_or_else(|error| {
-                panic!(
-                    "cannot delete {} {name}: {}",
-                    K::kind(&()),
-                    crate::chain(&error)
-                );
-            });
+        self.api::<K>().delete(&name, &parameters).await.unwrap_or_else(|error| {
+            panic!("cannot delete {} {name}: {}", K::kind(&()), crate::chain(&error));
+        });
     }
 
     /// Waits until `check` gives a value, and returns it. What `check` says otherwise is the last state
@@ -158,21 +132,13 @@ impl Env {
         );
         let api = self.api::<K>();
         self.eventually(&what, async || {
-            let list = api
-                .list(&ListParams::default())
-                .await
-                .map_err(|error| crate::chain(&error))?;
+            let list =
+                api.list(&ListParams::default()).await.map_err(|error| crate::chain(&error))?;
             let names: Vec<_> = list.items.iter().map(ResourceExt::name_any).collect();
-            let mut living = list
-                .items
-                .into_iter()
-                .filter(|object| object.meta().deletion_timestamp.is_none());
-            let owned = living.find(|object| {
-                object
-                    .owner_references()
-                    .iter()
-                    .any(|owner| owner.uid == uid)
-            });
+            let mut living =
+                list.items.into_iter().filter(|object| object.meta().deletion_timestamp.is_none());
+            let owned = living
+                .find(|object| object.owner_references().iter().any(|owner| owner.uid == uid));
             owned.ok_or_else(|| format!("there are {names:?}"))
         })
         .await
@@ -188,9 +154,7 @@ impl Env {
             }
         } else if passed {
             let api: Api<Namespace> = Api::all(self.client);
-            let _ = api
-                .delete(&self.namespace, &DeleteParams::background())
-                .await;
+            let _ = api.delete(&self.namespace, &DeleteParams::background()).await;
         }
     }
 
@@ -200,17 +164,9 @@ impl Env {
 }
 
 async fn new_namespace(client: &Client, test: &str) -> Result<String, Error> {
-    let metadata = ObjectMeta {
-        generate_name: Some(prefix(test)),
-        ..ObjectMeta::default()
-    };
-    let namespace = Namespace {
-        metadata,
-        ..Namespace::default()
-    };
-    let created = Api::all(client.clone())
-        .create(&PostParams::default(), &namespace)
-        .await;
+    let metadata = ObjectMeta { generate_name: Some(prefix(test)), ..ObjectMeta::default() };
+    let namespace = Namespace { metadata, ..Namespace::default() };
+    let created = Api::all(client.clone()).create(&PostParams::default(), &namespace).await;
     created
         .map(|namespace| namespace.name_any())
         .map_err(Error::api("create a namespace for the test"))
@@ -218,20 +174,10 @@ async fn new_namespace(client: &Client, test: &str) -> Result<String, Error> {
 
 /// The test's own name as a legal prefix: `it::scaling::it_scales_up` gives `it-scales-up-`.
 fn prefix(test: &str) -> String {
-    let name = test
-        .rsplit("::")
-        .next()
-        .unwrap_or(test)
-        .to_ascii_lowercase();
+    let name = test.rsplit("::").next().unwrap_or(test).to_ascii_lowercase();
     let name: String = name
         .chars()
-        .map(|letter| {
-            if letter.is_ascii_alphanumeric() {
-                letter
-            } else {
-                '-'
-            }
-        })
+        .map(|letter| if letter.is_ascii_alphanumeric() { letter } else { '-' })
         .collect();
     let name: String = name.trim_matches('-').chars().take(50).collect();
     format!("{}-", name.trim_end_matches('-'))

@@ -38,11 +38,7 @@ mod tests {
         let mut looks = 0;
         let value = eventually("three", Duration::from_secs(5), async || {
             looks += 1;
-            if looks < 3 {
-                Err(format!("{looks}"))
-            } else {
-                Ok(looks)
-            }
+            if looks < 3 { Err(format!("{looks}")) } else { Ok(looks) }
         });
         assert_eq!(value.await, 3);
     }

@@ -94,10 +94,7 @@ impl ImageSpec {
     /// The layer goes through a nameless file beside `out`, since its digest and size come before it
     /// in the archive and it may be larger than what one likes to hold in memory.
     pub fn write(&self, out: &Path) -> Result<(), ArchiveError> {
-        let failed = |source| ArchiveError::Write {
-            path: out.to_owned(),
-            source,
-        };
+        let failed = |source| ArchiveError::Write { path: out.to_owned(), source };
         let directory = out.parent().filter(|parent| !parent.as_os_str().is_empty());
         let mut layer =
             tempfile::tempfile_in(directory.unwrap_or(Path::new("."))).map_err(failed)?;
@@ -126,11 +123,7 @@ impl ImageSpec {
     }
 
     fn configuration(&self, layer_digest: &str) -> serde_json::Value {
-        let env: Vec<_> = self
-            .env
-            .iter()
-            .map(|(name, value)| format!("{name}={value}"))
-            .collect();
+        let env: Vec<_> = self.env.iter().map(|(name, value)| format!("{name}={value}")).collect();
         let mut config = json!({ "Entrypoint": self.entrypoint, "Env": env });
         if let Some(user) = &self.user {
             config["User"] = json!(user);
@@ -147,14 +140,8 @@ impl ImageSpec {
 
     /// Writes the layer and gives its SHA-256.
     fn write_layer(&self, layer: &File, out: &Path) -> Result<String, ArchiveError> {
-        let failed = |source| ArchiveError::Write {
-            path: out.to_owned(),
-            source,
-        };
-        let hashing = Hashing {
-            inner: BufWriter::new(layer),
-            hasher: Sha256::new(),
-        };
+        let failed = |source| ArchiveError::Write { path: out.to_owned(), source };
+        let hashing = Hashing { inner: BufWriter::new(layer), hasher: Sha256::new() };
         let mut builder = tar::Builder::new(hashing);
         for (path, source) in self.with_parents()? {
             let path = path.strip_prefix("/").unwrap_or(path);
@@ -162,21 +149,15 @@ impl ImageSpec {
                 Source::HostFile(host) => append_host_file(&mut builder, path, host, out)?,
                 Source::Inline { content, mode } => {
                     let mut header = header(EntryType::Regular, *mode, content.len() as u64);
-                    builder
-                        .append_data(&mut header, path, content.as_slice())
-                        .map_err(failed)?;
+                    builder.append_data(&mut header, path, content.as_slice()).map_err(failed)?;
                 }
                 Source::Symlink(target) => {
                     let mut header = header(EntryType::Symlink, 0o777, 0);
-                    builder
-                        .append_link(&mut header, path, target)
-                        .map_err(failed)?;
+                    builder.append_link(&mut header, path, target).map_err(failed)?;
                 }
                 Source::Directory { mode } => {
                     let mut header = header(EntryType::Directory, *mode, 0);
-                    builder
-                        .append_data(&mut header, path, io::empty())
-                        .map_err(failed)?;
+                    builder.append_data(&mut header, path, io::empty()).map_err(failed)?;
                 }
             }
         }
@@ -190,10 +171,7 @@ impl ImageSpec {
         const PARENT: &Source = &Source::Directory { mode: 0o755 };
         let mut all = BTreeMap::new();
         for (path, source) in &self.files {
-            let refused = |reason| ArchiveError::Path {
-                path: path.clone(),
-                reason,
-            };
+            let refused = |reason| ArchiveError::Path { path: path.clone(), reason };
             let mut components = path.components();
             if components.next() != Some(Component::RootDir)
                 || !components.all(|component| matches!(component, Component::Normal(_)))
@@ -201,11 +179,7 @@ impl ImageSpec {
                 return Err(refused("not an absolute path"));
             }
             all.insert(path.as_path(), source);
-            for parent in path
-                .ancestors()
-                .skip(1)
-                .filter(|parent| *parent != Path::new("/"))
-            {
+            for parent in path.ancestors().skip(1).filter(|parent| *parent != Path::new("/")) {
                 match self.files.get(parent).unwrap_or(PARENT) {
                     directory @ Source::Directory { .. } => all.insert(parent, directory),
                     _ => return Err(refused("what it is to be in is not a directory")),
@@ -247,24 +221,14 @@ fn append_host_file(
     host: &Path,
     out: &Path,
 ) -> Result<(), ArchiveError> {
-    let unreadable = |source| ArchiveError::Read {
-        path: host.to_owned(),
-        source,
-    };
+    let unreadable = |source| ArchiveError::Read { path: host.to_owned(), source };
     let file = File::open(host).map_err(unreadable)?;
     let metadata = file.metadata().map_err(unreadable)?;
-    let mode = if metadata.permissions().mode() & 0o111 == 0 {
-        0o644
-    } else {
-        0o755
-    };
+    let mode = if metadata.permissions().mode() & 0o111 == 0 { 0o644 } else { 0o755 };
     let mut header = header(EntryType::Regular, mode, metadata.len());
     builder
         .append_data(&mut header, path, file.take(metadata.len()))
-        .map_err(|source| ArchiveError::Write {
-            path: out.to_owned(),
-            source,
-        })
+        .map_err(|source| ArchiveError::Write { path: out.to_owned(), source })
 }
 
 struct Hashing<W> {

@@ -46,10 +46,7 @@ impl Debian {
         if let Some(program) = missing_program() {
             return Err(DebianError::NotDebian { program });
         }
-        let keyring = KEYRINGS
-            .map(Path::new)
-            .into_iter()
-            .find(|path| path.exists());
+        let keyring = KEYRINGS.map(Path::new).into_iter().find(|path| path.exists());
         Ok(Self {
             mirror: mirror::of_this_machine().ok_or(DebianError::NoMirror)?,
             keyring: keyring.ok_or(DebianError::NoKeyring)?,
@@ -95,10 +92,7 @@ impl Debian {
             let root = Root::unpacked(&suite, &packages)?;
             Ok(root.program(program).is_ok().then_some(root))
         })?;
-        root.ok_or_else(|| DebianError::NoProgram {
-            program: program.to_owned(),
-            packages,
-        })
+        root.ok_or_else(|| DebianError::NoProgram { program: program.to_owned(), packages })
     }
 
     fn first<T>(
@@ -127,32 +121,23 @@ pub(crate) struct Root {
 
 impl Root {
     fn unpacked(suite: &Suite, packages: &[String]) -> Result<Self, DebianError> {
-        let directory = tempfile::Builder::new()
-            .prefix("kubewright-root-")
-            .tempdir();
+        let directory = tempfile::Builder::new().prefix("kubewright-root-").tempdir();
         let directory =
             directory.map_err(DebianError::io("create a directory in", &env::temp_dir()))?;
         let path = fs::canonicalize(directory.path());
         let path = path.map_err(DebianError::io("read", directory.path()))?;
         suite.unpack(packages, &path)?;
-        Ok(Self {
-            _directory: directory,
-            path,
-        })
+        Ok(Self { _directory: directory, path })
     }
 
     /// The program of this name, a file that is really in this directory.
     pub(crate) fn program(&self, name: &str) -> Result<PathBuf, DebianError> {
         let places = ["usr/bin", "bin"].map(|directory| self.path.join(directory).join(name));
-        let found = places
-            .into_iter()
-            .find_map(|path| fs::canonicalize(path).ok());
-        found
-            .filter(|path| path.starts_with(&self.path))
-            .ok_or_else(|| DebianError::NoProgram {
-                program: name.to_owned(),
-                packages: vec![self.path.display().to_string()],
-            })
+        let found = places.into_iter().find_map(|path| fs::canonicalize(path).ok());
+        found.filter(|path| path.starts_with(&self.path)).ok_or_else(|| DebianError::NoProgram {
+            program: name.to_owned(),
+            packages: vec![self.path.display().to_string()],
+        })
     }
 
     /// The loader and the libraries that a program needs: the path in an image, and the file.
@@ -181,12 +166,8 @@ fn missing_in(search: &OsStr) -> Option<&'static str> {
 
 /// `1.6.45` of `1:1.6.45-1+deb13u2`: without Debian's epoch and revision.
 fn upstream_of(version: &str) -> &str {
-    let version = version
-        .split_once(':')
-        .map_or(version, |(_epoch, rest)| rest);
-    version
-        .rsplit_once('-')
-        .map_or(version, |(upstream, _revision)| upstream)
+    let version = version.split_once(':').map_or(version, |(_epoch, rest)| rest);
+    version.rsplit_once('-').map_or(version, |(upstream, _revision)| upstream)
 }
 
 #[cfg(test)]

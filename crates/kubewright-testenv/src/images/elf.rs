@@ -15,8 +15,7 @@ pub(crate) fn interpreter(path: &Path) -> io::Result<Option<PathBuf>> {
     let invalid = |what| io::Error::new(io::ErrorKind::InvalidData, what);
     let file = File::open(path)?;
     let mut header = [0; 64];
-    file.read_exact_at(&mut header, 0)
-        .map_err(|_| invalid("too short for a program"))?;
+    file.read_exact_at(&mut header, 0).map_err(|_| invalid("too short for a program"))?;
     if !header.starts_with(b"\x7fELF\x02\x01") {
         return Err(invalid("not a 64-bit little-endian ELF program"));
     }
@@ -39,10 +38,7 @@ pub(crate) fn interpreter(path: &Path) -> io::Result<Option<PathBuf>> {
 }
 
 fn number(little_endian: &[u8]) -> u64 {
-    little_endian
-        .iter()
-        .rev()
-        .fold(0, |number, byte| number << 8 | u64::from(*byte))
+    little_endian.iter().rev().fold(0, |number, byte| number << 8 | u64::from(*byte))
 }
 
 #[cfg(test)]
@@ -51,9 +47,7 @@ mod tests {
 
     #[test]
     fn the_test_program_itself_asks_for_the_loader_that_runs_it() {
-        let loader = interpreter(&std::env::current_exe().unwrap())
-            .unwrap()
-            .unwrap();
+        let loader = interpreter(&std::env::current_exe().unwrap()).unwrap().unwrap();
         assert!(loader.exists(), "{}", loader.display());
     }
 

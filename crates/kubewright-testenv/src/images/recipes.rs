@@ -21,30 +21,18 @@ const APPLETS: [&str; 34] = [
 
 /// memcached of exactly this version, its libraries, and a shell.
 pub(super) fn memcached(name: &str, version: &str, out: &Path) -> Result<(), ImageError> {
-    let failed = |source| ImageError::Debian {
-        image: name.to_owned(),
-        source,
-    };
+    let failed = |source| ImageError::Debian { image: name.to_owned(), source };
     let debian = Debian::of_this_machine().map_err(failed)?;
-    let root = debian
-        .package("memcached", version, &["busybox-static"])
-        .map_err(failed)?;
+    let root = debian.package("memcached", version, &["busybox-static"]).map_err(failed)?;
     let program = root.program("memcached").map_err(failed)?;
     let libraries = root.libraries(&program).map_err(failed)?;
     let said = root.output(&program, &["-V"]).map_err(failed)?;
     if said.split_whitespace().nth(1) != Some(version) {
-        return Err(ImageError::OtherVersion {
-            image: name.to_owned(),
-            said,
-        });
+        return Err(ImageError::OtherVersion { image: name.to_owned(), said });
     }
 
     let mut files = base_files(&[("memcache", 11211)]);
-    files.extend(
-        libraries
-            .into_iter()
-            .map(|(place, file)| (place, Source::HostFile(file))),
-    );
+    files.extend(libraries.into_iter().map(|(place, file)| (place, Source::HostFile(file))));
     files.insert("/usr/local/bin/memcached".into(), Source::HostFile(program));
     files.extend(busybox(&root).map_err(failed)?);
     let spec = ImageSpec {
@@ -56,27 +44,16 @@ pub(super) fn memcached(name: &str, version: &str, out: &Path) -> Result<(), Ima
         user: Some("memcache".to_owned()),
         files,
     };
-    spec.write(out).map_err(|source| ImageError::Archive {
-        image: name.to_owned(),
-        source,
-    })
+    spec.write(out).map_err(|source| ImageError::Archive { image: name.to_owned(), source })
 }
 
 /// A first process that reaps what is orphaned in the pod and otherwise sleeps.
 pub(super) fn pause(name: &str, out: &Path) -> Result<(), ImageError> {
-    let failed = |source| ImageError::Debian {
-        image: name.to_owned(),
-        source,
-    };
+    let failed = |source| ImageError::Debian { image: name.to_owned(), source };
     let debian = Debian::of_this_machine().map_err(failed)?;
-    let root = debian
-        .with_program(&["tini", "busybox-static"], "tini-static")
-        .map_err(failed)?;
+    let root = debian.with_program(&["tini", "busybox-static"], "tini-static").map_err(failed)?;
     let mut files = base_files(&[]);
-    files.insert(
-        "/tini".into(),
-        Source::HostFile(root.program("tini-static").map_err(failed)?),
-    );
+    files.insert("/tini".into(), Source::HostFile(root.program("tini-static").map_err(failed)?));
     files.extend(busybox(&root).map_err(failed)?);
     // 68 years: the longest that fits where seconds are a signed 32-bit number.
     let entrypoint = ["/tini", "--", "/bin/busybox", "sleep", "2147483647"];
@@ -87,40 +64,24 @@ pub(super) fn pause(name: &str, out: &Path) -> Result<(), ImageError> {
         user: Some("65535:65535".to_owned()), // as in the official image
         files,
     };
-    spec.write(out).map_err(|source| ImageError::Archive {
-        image: name.to_owned(),
-        source,
-    })
+    spec.write(out).map_err(|source| ImageError::Archive { image: name.to_owned(), source })
 }
 
 fn busybox(root: &Root) -> Result<BTreeMap<PathBuf, Source>, DebianError> {
     let mut files: BTreeMap<_, _> = APPLETS
         .iter()
-        .map(|applet| {
-            (
-                Path::new("/bin").join(applet),
-                Source::Symlink("busybox".into()),
-            )
-        })
+        .map(|applet| (Path::new("/bin").join(applet), Source::Symlink("busybox".into())))
         .collect();
-    files.insert(
-        "/bin/busybox".into(),
-        Source::HostFile(root.program("busybox")?),
-    );
+    files.insert("/bin/busybox".into(), Source::HostFile(root.program("busybox")?));
     Ok(files)
 }
 
 /// What programs expect of any Linux: a place for temporary files, and names for root and `users`.
 pub(super) fn base_files(users: &[(&str, u32)]) -> BTreeMap<PathBuf, Source> {
     let all = [&[("root", 0)], users].concat();
-    let passwd = all
-        .iter()
-        .map(|(name, id)| format!("{name}:x:{id}:{id}::/:/bin/sh\n"));
+    let passwd = all.iter().map(|(name, id)| format!("{name}:x:{id}:{id}::/:/bin/sh\n"));
     let group = all.iter().map(|(name, id)| format!("{name}:x:{id}:\n"));
-    let file = |lines: Vec<String>| Source::Inline {
-        content: lines.concat().into(),
-        mode: 0o644,
-    };
+    let file = |lines: Vec<String>| Source::Inline { content: lines.concat().into(), mode: 0o644 };
     BTreeMap::from([
         ("/tmp".into(), Source::Directory { mode: 0o1777 }),
         ("/etc/passwd".into(), file(passwd.collect())),

@@ -29,32 +29,22 @@ impl BinaryImage<'_> {
         files.insert(place.into(), Source::HostFile(self.binary.to_owned()));
         let spec = ImageSpec {
             name: self.name.to_owned(),
-            entrypoint: self
-                .entrypoint
-                .iter()
-                .map(|&word| word.to_owned())
-                .collect(),
+            entrypoint: self.entrypoint.iter().map(|&word| word.to_owned()).collect(),
             env: BTreeMap::new(),
             user: self.user.map(str::to_owned),
             files,
         };
-        spec.write(out).map_err(|source| ImageError::Archive {
-            image: self.name.to_owned(),
-            source,
-        })
+        spec.write(out)
+            .map_err(|source| ImageError::Archive { image: self.name.to_owned(), source })
     }
 
     fn check(&self) -> Result<(), ImageError> {
         match elf::interpreter(self.binary) {
             Ok(None) => Ok(()),
-            Ok(Some(loader)) => Err(ImageError::NotStatic {
-                binary: self.binary.to_owned(),
-                loader,
-            }),
-            Err(source) => Err(ImageError::Binary {
-                binary: self.binary.to_owned(),
-                source,
-            }),
+            Ok(Some(loader)) => {
+                Err(ImageError::NotStatic { binary: self.binary.to_owned(), loader })
+            }
+            Err(source) => Err(ImageError::Binary { binary: self.binary.to_owned(), source }),
         }
     }
 }
@@ -67,15 +57,9 @@ mod tests {
     fn a_program_that_needs_libraries_is_refused() {
         let directory = tempfile::tempdir().unwrap();
         let binary = std::env::current_exe().unwrap();
-        let image = BinaryImage {
-            name: "localhost/a:1",
-            binary: &binary,
-            user: None,
-            entrypoint: &["/a"],
-        };
-        let error = image
-            .write(&directory.path().join("image.tar"))
-            .unwrap_err();
+        let image =
+            BinaryImage { name: "localhost/a:1", binary: &binary, user: None, entrypoint: &["/a"] };
+        let error = image.write(&directory.path().join("image.tar")).unwrap_err();
         assert!(matches!(error, ImageError::NotStatic { .. }), "{error:?}");
     }
 
@@ -86,22 +70,10 @@ mod tests {
         let mut header = [0; 64];
         header[..6].copy_from_slice(b"\x7fELF\x02\x01");
         std::fs::write(&binary, header).unwrap();
-        let image = BinaryImage {
-            name: "localhost/a:1",
-            binary: &binary,
-            user: None,
-            entrypoint: &[],
-        };
+        let image =
+            BinaryImage { name: "localhost/a:1", binary: &binary, user: None, entrypoint: &[] };
         let out = directory.path().join("image.tar");
-        assert!(matches!(
-            image.write(&out).unwrap_err(),
-            ImageError::Archive { .. }
-        ));
-        BinaryImage {
-            entrypoint: &["/manager"],
-            ..image
-        }
-        .write(&out)
-        .unwrap();
+        assert!(matches!(image.write(&out).unwrap_err(), ImageError::Archive { .. }));
+        BinaryImage { entrypoint: &["/manager"], ..image }.write(&out).unwrap();
     }
 }

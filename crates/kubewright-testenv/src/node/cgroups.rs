@@ -31,9 +31,7 @@ pub(super) fn create(workspace: &Workspace, name: &str) -> Result<(), Error> {
 
 /// Where hierarchies are mounted, out of /proc/mounts.
 fn hierarchies(mounts: &str) -> Vec<PathBuf> {
-    let fields = mounts
-        .lines()
-        .map(|line| line.split(' ').collect::<Vec<_>>());
+    let fields = mounts.lines().map(|line| line.split(' ').collect::<Vec<_>>());
     fields
         .filter(|fields| matches!(fields.get(2), Some(&("cgroup" | "cgroup2"))))
         .filter_map(|fields| fields.get(1).map(PathBuf::from))

@@ -38,25 +38,14 @@ pub(super) fn write(
         workspace.directory(&format!("{node}/{directory}"))?;
     }
     for (setting, value) in KERNEL_SETTINGS {
-        workspace.write(
-            &format!("{node}/kernel/{}", setting.replace('/', ".")),
-            format!("{value}\n"),
-        )?;
+        workspace
+            .write(&format!("{node}/kernel/{}", setting.replace('/', ".")), format!("{value}\n"))?;
     }
     workspace.write(&format!("{node}/cni/10-pods.conflist"), cni(plan, number))?;
-    workspace.write(
-        &format!("{node}/containerd.toml"),
-        containerd(&workspace.path(node)),
-    )?;
-    workspace.write(
-        &format!("{node}/kubelet.json"),
-        kubelet(workspace, node, number, plan),
-    )?;
+    workspace.write(&format!("{node}/containerd.toml"), containerd(&workspace.path(node)))?;
+    workspace.write(&format!("{node}/kubelet.json"), kubelet(workspace, node, number, plan))?;
     // No name server: what the cluster's DNS does not know is not asked for anywhere else.
-    workspace.write(
-        &format!("{node}/resolv.conf"),
-        "# only the cluster's own DNS\n",
-    )?;
+    workspace.write(&format!("{node}/resolv.conf"), "# only the cluster's own DNS\n")?;
     Ok(())
 }
 
@@ -111,9 +100,7 @@ impl Lines {
         let directory = directory.display();
         let line = |program: PathBuf, arguments: &[String]| {
             let arguments = arguments.iter().map(OsString::from);
-            std::iter::once(program.into_os_string())
-                .chain(arguments)
-                .collect()
+            std::iter::once(program.into_os_string()).chain(arguments).collect()
         };
         let kubelet = [
             format!("--config={directory}/kubelet.json"),
@@ -154,10 +141,7 @@ fn cni(plan: &NodePlan, number: u8) -> String {
             "routes": [{ "dst": all }], // and no default route: nothing else can be reached
         },
     }, { "type": "portmap", "capabilities": { "portMappings": true } }]);
-    format!(
-        "{:#}\n",
-        json!({ "cniVersion": "1.0.0", "name": "pods", "plugins": plugins })
-    )
+    format!("{:#}\n", json!({ "cniVersion": "1.0.0", "name": "pods", "plugins": plugins }))
 }
 
 fn containerd(directory: &Path) -> String {

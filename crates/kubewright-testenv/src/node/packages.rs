@@ -65,33 +65,21 @@ pub(crate) fn install(progress: Progress) -> Result<(), Error> {
     if absent.is_empty() {
         return Ok(());
     }
-    progress.step(
-        &format!("installing the packages {}", absent.join(", ")),
-        || {
-            // Package lists that are there are tried first: they are mostly good enough, and quicker.
-            apt_get(&["install", "-y", "--no-install-recommends"], &absent).or_else(|_| {
-                apt_get(&["update"], &[])?;
-                apt_get(&["install", "-y", "--no-install-recommends"], &absent)
-            })
-        },
-    )
+    progress.step(&format!("installing the packages {}", absent.join(", ")), || {
+        // Package lists that are there are tried first: they are mostly good enough, and quicker.
+        apt_get(&["install", "-y", "--no-install-recommends"], &absent).or_else(|_| {
+            apt_get(&["update"], &[])?;
+            apt_get(&["install", "-y", "--no-install-recommends"], &absent)
+        })
+    })
 }
 
 fn apt_get(arguments: &[&str], packages: &[&str]) -> Result<(), Error> {
-    let options = [
-        "-o",
-        "DPkg::Lock::Timeout=120",
-        "-o",
-        "Acquire::http::Timeout=20",
-        "-qq",
-    ];
+    let options = ["-o", "DPkg::Lock::Timeout=120", "-o", "Acquire::http::Timeout=20", "-qq"];
     let mut command = Command::new("apt-get");
     command.args(options).args(arguments).args(packages);
     let line = format!("{command:?}").replace('"', "");
-    let failed = |output| Error::Command {
-        command: line,
-        output,
-    };
+    let failed = |output| Error::Command { command: line, output };
     let output = command
         .env("DEBIAN_FRONTEND", "noninteractive")
         .env("LC_ALL", "C")
@@ -99,9 +87,7 @@ fn apt_get(arguments: &[&str], packages: &[&str]) -> Result<(), Error> {
         .output();
     match output {
         Ok(output) if output.status.success() => Ok(()),
-        Ok(output) => Err(failed(
-            String::from_utf8_lossy(&output.stderr).trim().to_owned(),
-        )),
+        Ok(output) => Err(failed(String::from_utf8_lossy(&output.stderr).trim().to_owned())),
         Err(error) => Err(failed(error.to_string())),
     }
 }

@@ -34,12 +34,8 @@ type ReplyBody = UnsyncBoxBody<Bytes, hyper::Error>;
 /// Serves `client` until it leaves, the API server fails it, or its `generation` is cut.
 pub(super) async fn serve(client: TcpStream, shared: Arc<Shared>, generation: Generation) {
     let faults = Arc::clone(&shared.faults);
-    let connection = Connection {
-        shared,
-        generation,
-        session: Mutex::default(),
-        upgraded: OnceLock::new(),
-    };
+    let connection =
+        Connection { shared, generation, session: Mutex::default(), upgraded: OnceLock::new() };
     // `None`: something failed. The client has noticed, and nobody else is there to be told.
     let work = async { connection.run(client).await.unwrap_or_default() };
     faults.until_cut(generation, work).await;
@@ -60,17 +56,11 @@ impl Connection {
         let greeting = tokio::time::timeout(GREETING_LIMIT, self.shared.acceptor.accept(client));
         let client = TokioIo::new(greeting.await.ok()?.ok()?);
         let service = service_fn(|request| self.forward(request));
-        http1::Builder::new()
-            .serve_connection(client, service)
-            .with_upgrades()
-            .await
-            .ok()?;
+        http1::Builder::new().serve_connection(client, service).with_upgrades().await.ok()?;
         let (client, server) = self.upgraded.into_inner()?;
         let mut client = TokioIo::new(client.await.ok()?);
         let mut server = TokioIo::new(server.await.ok()?);
-        tokio::io::copy_bidirectional(&mut client, &mut server)
-            .await
-            .ok()?;
+        tokio::io::copy_bidirectional(&mut client, &mut server).await.ok()?;
         Some(())
     }
 
@@ -110,10 +100,7 @@ impl Connection {
             return Ok(slot.insert(session));
         }
         let shared = &self.shared;
-        let session = shared
-            .upstream
-            .connect(&shared.faults, self.generation)
-            .await?;
+        let session = shared.upstream.connect(&shared.faults, self.generation).await?;
         Ok(slot.insert(session))
     }
 
@@ -127,7 +114,5 @@ impl Connection {
 }
 
 fn refusal(error: &ConnectError) -> Response<ReplyBody> {
-    error
-        .response()
-        .map(|body| body.map_err(|never| match never {}).boxed_unsync())
+    error.response().map(|body| body.map_err(|never| match never {}).boxed_unsync())
 }

@@ -74,10 +74,7 @@ impl Faults {
     pub(super) async fn hold(&self, arrival: Instant) {
         let mut state = self.state.subscribe();
         loop {
-            let left = state
-                .borrow_and_update()
-                .delay
-                .saturating_sub(arrival.elapsed());
+            let left = state.borrow_and_update().delay.saturating_sub(arrival.elapsed());
             // Even a sleep of nothing lasts until the next tick of the timer, a millisecond.
             if left.is_zero() {
                 return;

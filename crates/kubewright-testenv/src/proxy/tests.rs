@@ -38,9 +38,7 @@ async fn forwards_requests_with_the_configured_certificate_and_the_clients_token
 async fn an_upgraded_connection_carries_bytes_both_ways() {
     let fixture = Fixture::start().await;
     let mut client = fixture.connect().await.unwrap();
-    let request = Request::get(ECHO)
-        .header(CONNECTION, "Upgrade")
-        .header(UPGRADE, "echo");
+    let request = Request::get(ECHO).header(CONNECTION, "Upgrade").header(UPGRADE, "echo");
     let response = client.send(request).await.unwrap();
     assert_eq!(response.status(), StatusCode::SWITCHING_PROTOCOLS);
     let mut stream = TokioIo::new(hyper::upgrade::on(response).await.unwrap());
@@ -60,10 +58,7 @@ async fn an_unreachable_api_server_is_a_502_that_says_why() {
     let body = rest(response.into_body()).await;
     let status: serde_json::Value = serde_json::from_str(&body).unwrap();
     assert_eq!(status["code"], 502);
-    assert!(
-        status["message"].as_str().unwrap().contains("refused"),
-        "{status}"
-    );
+    assert!(status["message"].as_str().unwrap().contains("refused"), "{status}");
     assert_eq!(fixture.proxy.requests(), 0);
 }
 
@@ -83,11 +78,7 @@ async fn delay_holds_requests_and_events_until_heal() {
 
     fixture.proxy.delay(Duration::MAX);
     fixture.say("{\"n\":2}\n").await;
-    assert!(
-        tokio::time::timeout(DELAY, heard(&mut watch))
-            .await
-            .is_err()
-    );
+    assert!(tokio::time::timeout(DELAY, heard(&mut watch)).await.is_err());
     fixture.proxy.heal();
     assert_eq!(heard(&mut watch).await.unwrap().unwrap(), "{\"n\":2}\n");
 }
@@ -95,14 +86,7 @@ async fn delay_holds_requests_and_events_until_heal() {
 #[tokio::test]
 async fn delayed_events_keep_their_distance() {
     let fixture = Fixture::start().await;
-    let mut watch = fixture
-        .connect()
-        .await
-        .unwrap()
-        .get(WATCH)
-        .await
-        .unwrap()
-        .into_body();
+    let mut watch = fixture.connect().await.unwrap().get(WATCH).await.unwrap().into_body();
     fixture.proxy.delay(DELAY);
     let start = Instant::now();
     for event in ["1\n", "2\n", "3\n", "4\n", "5\n", "6\n", "7\n", "8\n"] {
@@ -128,10 +112,7 @@ async fn cut_drops_an_open_watch_and_new_connections_until_heal() {
 
     fixture.proxy.cut();
     assert_eq!(fixture.proxy.expire_watches(), 0);
-    assert!(
-        heard(&mut watch).await.unwrap().is_err(),
-        "a cut is not a proper end"
-    );
+    assert!(heard(&mut watch).await.unwrap().is_err(), "a cut is not a proper end");
     assert!(fixture.connect().await.is_err());
     // The upstream's side of the watch has gone too.
     fixture.events.closed().await;
@@ -161,12 +142,7 @@ async fn an_expired_watch_ends_with_410_after_the_event_it_was_in() {
     assert_eq!(begun, "{\"type\":\"ADD");
 
     assert_eq!(fixture.proxy.expire_watches(), 1);
-    assert!(
-        tokio::time::timeout(DELAY, heard(&mut watch))
-            .await
-            .is_err(),
-        "not inside an event"
-    );
+    assert!(tokio::time::timeout(DELAY, heard(&mut watch)).await.is_err(), "not inside an event");
     fixture.say("ED\"}\n{\"type\":\"MODIFIED\"}\n").await;
 
     let rest = rest(watch).await;
@@ -174,18 +150,11 @@ async fn an_expired_watch_ends_with_410_after_the_event_it_was_in() {
     assert_eq!(lines.len(), 2, "{rest}");
     assert_eq!(lines[0], "ED\"}");
     let error: serde_json::Value = serde_json::from_str(lines[1]).unwrap();
-    assert_eq!(
-        (&error["type"], &error["object"]["code"]),
-        (&"ERROR".into(), &410.into())
-    );
+    assert_eq!((&error["type"], &error["object"]["code"]), (&"ERROR".into(), &410.into()));
 
     assert_eq!(fixture.proxy.expire_watches(), 0);
     let next = client.get(WHO_AM_I).await.unwrap();
-    assert_eq!(
-        next.status(),
-        StatusCode::OK,
-        "the connection outlives its watch"
-    );
+    assert_eq!(next.status(), StatusCode::OK, "the connection outlives its watch");
 }
 
 #[tokio::test]
@@ -201,22 +170,12 @@ async fn an_expired_watch_that_is_quiet_ends_at_once() {
 async fn the_last_handle_takes_port_and_connections_with_it() {
     let fixture = Fixture::start().await;
     let address = fixture.proxy.address();
-    let mut watch = fixture
-        .connect()
-        .await
-        .unwrap()
-        .get(WATCH)
-        .await
-        .unwrap()
-        .into_body();
+    let mut watch = fixture.connect().await.unwrap().get(WATCH).await.unwrap().into_body();
     let (events, handle) = (fixture.events.clone(), fixture.proxy.clone());
 
     let upstream = fixture.into_upstream();
     events.send("{}\n".into()).await.unwrap();
-    assert!(
-        heard(&mut watch).await.unwrap().is_ok(),
-        "one handle is enough"
-    );
+    assert!(heard(&mut watch).await.unwrap().is_ok(), "one handle is enough");
 
     drop(handle);
     assert!(heard(&mut watch).await.unwrap().is_err());

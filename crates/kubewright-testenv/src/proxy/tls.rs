@@ -41,9 +41,7 @@ pub(super) fn connector(ca: &str, client: Option<&Identity>) -> Result<TlsConnec
         None => builder.with_no_client_auth(),
         Some(client) => {
             let (chain, key) = parse(client, what, "the client key")?;
-            builder
-                .with_client_auth_cert(chain, key)
-                .map_err(unusable)?
+            builder.with_client_auth_cert(chain, key).map_err(unusable)?
         }
     };
     config.alpn_protocols = vec![HTTP_1_1.to_vec()];
@@ -60,9 +58,7 @@ fn roots(ca: &str) -> Result<RootCertStore, ProxyError> {
     let what = "the CA certificate";
     let mut roots = RootCertStore::empty();
     for certificate in certificates(ca, what)? {
-        roots
-            .add(certificate)
-            .map_err(|source| ProxyError::Tls { what, source })?;
+        roots.add(certificate).map_err(|source| ProxyError::Tls { what, source })?;
     }
     Ok(roots)
 }
@@ -86,10 +82,7 @@ fn certificates(
         .collect::<Result<Vec<_>, _>>()
         .map_err(|source| ProxyError::Pem { what, source })?;
     if certificates.is_empty() {
-        return Err(ProxyError::Pem {
-            what,
-            source: pem::Error::NoItemsFound,
-        });
+        return Err(ProxyError::Pem { what, source: pem::Error::NoItemsFound });
     }
     Ok(certificates)
 }

@@ -89,17 +89,10 @@ pub(super) struct Session {
 impl Upstream {
     pub(super) fn new(config: &ProxyConfig) -> Result<Self, ProxyError> {
         let name = ServerName::try_from(config.upstream_name.clone()).map_err(|source| {
-            ProxyError::UpstreamName {
-                name: config.upstream_name.clone(),
-                source,
-            }
+            ProxyError::UpstreamName { name: config.upstream_name.clone(), source }
         })?;
         let connector = tls::connector(&config.ca, config.client.as_ref())?;
-        Ok(Self {
-            address: config.upstream,
-            name,
-            connector,
-        })
+        Ok(Self { address: config.upstream, name, connector })
     }
 
     /// Opens a connection that ends with those of `generation`.
@@ -109,9 +102,8 @@ impl Upstream {
         generation: Generation,
     ) -> Result<Session, ConnectError> {
         let handshake = tokio::time::timeout(CONNECT_LIMIT, self.handshake());
-        let (sender, connection) = handshake
-            .await
-            .map_err(|_| ConnectError::Timeout(self.address))??;
+        let (sender, connection) =
+            handshake.await.map_err(|_| ConnectError::Timeout(self.address))??;
         let faults = Arc::clone(faults);
         let mut driver = JoinSet::new();
         driver.spawn(async move {
@@ -119,10 +111,7 @@ impl Upstream {
             let exchange = async { drop(connection.with_upgrades().await) };
             faults.until_cut(generation, exchange).await;
         });
-        Ok(Session {
-            sender,
-            _driver: driver,
-        })
+        Ok(Session { sender, _driver: driver })
     }
 
     async fn handshake(&self) -> Result<(SendRequest<Incoming>, Connection), ConnectError> {

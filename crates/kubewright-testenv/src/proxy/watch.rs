@@ -34,13 +34,11 @@ const HELD_LIMIT: usize = 64;
 /// and neither `0` nor `false`.
 pub(super) fn is_requested_by<B>(request: &Request<B>) -> bool {
     let query = request.uri().query().unwrap_or_default();
-    let asked = query
-        .split('&')
-        .find_map(|pair| match pair.split_once('=') {
-            Some(("watch", value)) => Some(value != "0" && !value.eq_ignore_ascii_case("false")),
-            None if pair == "watch" => Some(true),
-            _ => None,
-        });
+    let asked = query.split('&').find_map(|pair| match pair.split_once('=') {
+        Some(("watch", value)) => Some(value != "0" && !value.eq_ignore_ascii_case("false")),
+        None if pair == "watch" => Some(true),
+        _ => None,
+    });
     request.method() == Method::GET && asked.unwrap_or(false)
 }
 
@@ -71,9 +69,7 @@ impl WatchBody {
             is_at_boundary: true,
             held: VecDeque::new(),
         };
-        Self {
-            step: Some(Box::pin(events.next())),
-        }
+        Self { step: Some(Box::pin(events.next())) }
     }
 }
 
@@ -95,12 +91,8 @@ impl Body for WatchBody {
 }
 
 fn is_plain_json(headers: &HeaderMap) -> bool {
-    let content = headers
-        .get(CONTENT_TYPE)
-        .and_then(|value| value.to_str().ok());
-    let media_type = content
-        .and_then(|content| content.split(';').next())
-        .unwrap_or_default();
+    let content = headers.get(CONTENT_TYPE).and_then(|value| value.to_str().ok());
+    let media_type = content.and_then(|content| content.split(';').next()).unwrap_or_default();
     media_type.trim() == "application/json" && !headers.contains_key(CONTENT_ENCODING)
 }
 
@@ -121,14 +113,9 @@ impl Events {
     async fn next(mut self) -> Next {
         loop {
             if self.is_expired && self.is_at_boundary {
-                return self
-                    .is_json
-                    .then(|| (Ok(Frame::data(Bytes::from_static(EXPIRED))), None));
+                return self.is_json.then(|| (Ok(Frame::data(Bytes::from_static(EXPIRED))), None));
             }
-            let oldest = self
-                .held
-                .front()
-                .map_or_else(Instant::now, |(arrival, _)| *arrival);
+            let oldest = self.held.front().map_or_else(Instant::now, |(arrival, _)| *arrival);
             tokio::select! {
                 biased;
                 // An error would mean that the connection was cut: its task is about to end.

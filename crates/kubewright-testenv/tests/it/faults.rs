@@ -25,10 +25,7 @@ async fn a_killed_etcd_keeps_what_was_written(env: Env) {
     environment.etcd().kill().await.unwrap();
     environment.etcd().start().unwrap();
     env.eventually("the object is served again", async || {
-        env.api::<ConfigMap>()
-            .get("kept")
-            .await
-            .map_err(|error| error.to_string())
+        env.api::<ConfigMap>().get("kept").await.map_err(|error| error.to_string())
     })
     .await;
 }
@@ -65,9 +62,6 @@ async fn a_restored_snapshot_brings_back_what_was_and_forgets_what_came_after(en
     env.create(config_map("late")).await;
     env.environment().restore(&snapshot).await.unwrap();
     let api = env.api::<ConfigMap>();
-    assert_eq!(
-        api.get("early").await.unwrap().metadata.uid,
-        early.metadata.uid
-    );
+    assert_eq!(api.get("early").await.unwrap().metadata.uid, early.metadata.uid);
     assert!(api.get_opt("late").await.unwrap().is_none());
 }

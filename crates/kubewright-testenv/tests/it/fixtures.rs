@@ -10,14 +10,8 @@ pub(crate) const MEMCACHED: &str = "docker.io/library/memcached:1.6.45";
 pub(crate) const OLDER_MEMCACHED: &str = "docker.io/library/memcached:1.6.38";
 
 pub(crate) fn config_map(name: &str) -> ConfigMap {
-    let metadata = ObjectMeta {
-        name: Some(name.to_owned()),
-        ..ObjectMeta::default()
-    };
-    ConfigMap {
-        metadata,
-        ..ConfigMap::default()
-    }
+    let metadata = ObjectMeta { name: Some(name.to_owned()), ..ObjectMeta::default() };
+    ConfigMap { metadata, ..ConfigMap::default() }
 }
 
 pub(crate) fn definition(plural: &str, kind: &str) -> CustomResourceDefinition {
@@ -65,14 +59,8 @@ pub(crate) async fn ready(env: &Env, name: &str) -> Pod {
         let pod = api.get(name).await.map_err(|error| error.to_string())?;
         let status = pod.status.clone().unwrap_or_default();
         let conditions = status.conditions.clone().unwrap_or_default();
-        let is_ready = conditions
-            .iter()
-            .any(|one| one.type_ == "Ready" && one.status == "True");
-        if is_ready {
-            Ok(pod)
-        } else {
-            Err(format!("{status:?}"))
-        }
+        let is_ready = conditions.iter().any(|one| one.type_ == "Ready" && one.status == "True");
+        if is_ready { Ok(pod) } else { Err(format!("{status:?}")) }
     })
     .await
 }
@@ -91,13 +79,9 @@ pub(crate) async fn until_gone(env: &Env, name: &str) {
 /// Runs `kubectl` in the test's namespace and returns what it printed.
 pub(crate) async fn kubectl(env: &Env, arguments: &[&str]) -> Result<String, String> {
     let mut command = env.environment().kubectl();
-    command
-        .args(["--namespace", env.namespace()])
-        .args(arguments);
-    let output = tokio::process::Command::from(command)
-        .output()
-        .await
-        .map_err(|error| error.to_string())?;
+    command.args(["--namespace", env.namespace()]).args(arguments);
+    let output =
+        tokio::process::Command::from(command).output().await.map_err(|error| error.to_string())?;
     let text = String::from_utf8_lossy(&output.stdout).into_owned();
     if output.status.success() {
         Ok(text)

@@ -37,25 +37,17 @@ async fn listing(env: &Env, identity: Identity<'_>) -> Result<usize, u16> {
 /// RBAC is read from a cache, so a new right counts a moment later.
 async fn until_allowed(env: &Env, identity: Identity<'_>) {
     env.eventually("the right counts", async || {
-        listing(env, identity)
-            .await
-            .map_err(|code| code.to_string())
+        listing(env, identity).await.map_err(|code| code.to_string())
     })
     .await;
 }
 
 #[kubewright_testenv::test]
 async fn a_user_may_do_nothing_until_a_role_allows_it(env: Env) {
-    let jane = Identity::User {
-        name: "jane",
-        groups: &[],
-    };
+    let jane = Identity::User { name: "jane", groups: &[] };
     assert_eq!(listing(&env, jane).await, Err(403));
-    allow(
-        &env,
-        json!({ "kind": "User", "name": "jane", "apiGroup": "rbac.authorization.k8s.io" }),
-    )
-    .await;
+    allow(&env, json!({ "kind": "User", "name": "jane", "apiGroup": "rbac.authorization.k8s.io" }))
+        .await;
     until_allowed(&env, jane).await;
 }
 
@@ -63,14 +55,7 @@ async fn a_user_may_do_nothing_until_a_role_allows_it(env: Env) {
 async fn each_of_a_users_groups_counts(env: Env) {
     let name = "joe";
     assert_eq!(
-        listing(
-            &env,
-            Identity::User {
-                name,
-                groups: &["one", "two", "three"]
-            }
-        )
-        .await,
+        listing(&env, Identity::User { name, groups: &["one", "two", "three"] }).await,
         Err(403)
     );
     allow(
@@ -78,48 +63,18 @@ async fn each_of_a_users_groups_counts(env: Env) {
         json!({ "kind": "Group", "name": "three", "apiGroup": "rbac.authorization.k8s.io" }),
     )
     .await;
-    until_allowed(
-        &env,
-        Identity::User {
-            name,
-            groups: &["one", "two", "three"],
-        },
-    )
-    .await;
-    until_allowed(
-        &env,
-        Identity::User {
-            name,
-            groups: &["three"],
-        },
-    )
-    .await;
-    assert_eq!(
-        listing(
-            &env,
-            Identity::User {
-                name,
-                groups: &["one", "two"]
-            }
-        )
-        .await,
-        Err(403)
-    );
+    until_allowed(&env, Identity::User { name, groups: &["one", "two", "three"] }).await;
+    until_allowed(&env, Identity::User { name, groups: &["three"] }).await;
+    assert_eq!(listing(&env, Identity::User { name, groups: &["one", "two"] }).await, Err(403));
 }
 
 #[kubewright_testenv::test]
 async fn a_service_account_speaks_with_its_own_token(env: Env) {
     let account: ServiceAccount = typed(json!({ "metadata": { "name": "robot" } }));
     env.create(account).await;
-    let robot = Identity::ServiceAccount {
-        namespace: env.namespace(),
-        name: "robot",
-    };
+    let robot = Identity::ServiceAccount { namespace: env.namespace(), name: "robot" };
     assert_eq!(listing(&env, robot).await, Err(403));
-    allow(
-        &env,
-        json!({ "kind": "ServiceAccount", "name": "robot", "namespace": env.namespace() }),
-    )
-    .await;
+    allow(&env, json!({ "kind": "ServiceAccount", "name": "robot", "namespace": env.namespace() }))
+        .await;
     until_allowed(&env, robot).await;
 }

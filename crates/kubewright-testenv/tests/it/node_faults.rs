@@ -11,17 +11,11 @@ use crate::fixtures::{kubectl, memcached, ready};
 const LIMIT: Duration = Duration::from_mins(1);
 
 async fn until_lost(env: &Env, node: &Node) {
-    env.environment()
-        .until_node(node.name(), false, LIMIT)
-        .await
-        .unwrap();
+    env.environment().until_node(node.name(), false, LIMIT).await.unwrap();
 }
 
 async fn until_found(env: &Env, node: &Node) {
-    env.environment()
-        .until_node(node.name(), true, LIMIT)
-        .await
-        .unwrap();
+    env.environment().until_node(node.name(), true, LIMIT).await.unwrap();
 }
 
 #[kubewright_testenv::test(nodes = 2, own)]
@@ -55,23 +49,10 @@ async fn a_node_whose_power_was_cut_comes_back_with_its_pods(env: Env) {
     node.power_on().await.unwrap();
     until_found(&env, node).await;
     env.eventually("the pod runs again", async || {
-        let pod = env
-            .api::<Pod>()
-            .get("cache")
-            .await
-            .map_err(|error| error.to_string())?;
-        let statuses = pod
-            .status
-            .and_then(|status| status.container_statuses)
-            .unwrap_or_default();
-        let back = statuses
-            .iter()
-            .any(|one| one.restart_count > 0 && one.ready);
-        if back {
-            Ok(())
-        } else {
-            Err(format!("{statuses:?}"))
-        }
+        let pod = env.api::<Pod>().get("cache").await.map_err(|error| error.to_string())?;
+        let statuses = pod.status.and_then(|status| status.container_statuses).unwrap_or_default();
+        let back = statuses.iter().any(|one| one.restart_count > 0 && one.ready);
+        if back { Ok(()) } else { Err(format!("{statuses:?}")) }
     })
     .await;
     assert_eq!(ready(&env, "cache").await.metadata.uid, before.metadata.uid);
@@ -85,28 +66,14 @@ async fn a_drained_node_gives_up_its_pods_unless_a_budget_forbids_it(env: Env) {
     ready(&env, "cache").await;
     kubectl(
         &env,
-        &[
-            "create",
-            "poddisruptionbudget",
-            "cache",
-            "--selector=app=cache",
-            "--min-available=1",
-        ],
+        &["create", "poddisruptionbudget", "cache", "--selector=app=cache", "--min-available=1"],
     )
     .await
     .unwrap();
     env.eventually("the budget is known", async || {
-        let allowed = kubectl(
-            &env,
-            &[
-                "get",
-                "pdb",
-                "cache",
-                "-o",
-                "jsonpath={.status.currentHealthy}",
-            ],
-        )
-        .await?;
+        let allowed =
+            kubectl(&env, &["get", "pdb", "cache", "-o", "jsonpath={.status.currentHealthy}"])
+                .await?;
         if allowed == "1" { Ok(()) } else { Err(allowed) }
     })
     .await;
@@ -122,15 +89,8 @@ async fn a_drained_node_gives_up_its_pods_unless_a_budget_forbids_it(env: Env) {
     let error = kubectl(&env, &selector).await.unwrap_err();
     assert!(error.contains("disruption budget"), "{error}");
     kubectl(&env, &["delete", "pdb", "cache"]).await.unwrap();
-    let drain = drain.map(|word| {
-        if word.starts_with("--timeout") {
-            "--timeout=60s"
-        } else {
-            word
-        }
-    });
-    kubectl(&env, &[&drain[..], &["--pod-selector=app=cache"]].concat())
-        .await
-        .unwrap();
+    let drain =
+        drain.map(|word| if word.starts_with("--timeout") { "--timeout=60s" } else { word });
+    kubectl(&env, &[&drain[..], &["--pod-selector=app=cache"]].concat()).await.unwrap();
     assert!(env.api::<Pod>().get_opt("cache").await.unwrap().is_none());
 }

@@ -11,25 +11,15 @@ use crate::services::set_and_get;
 
 #[kubewright_testenv::test(nodes = 2)]
 async fn logs_and_exec_work(env: Env) {
-    env.create(memcached(
-        "cache",
-        json!({ "command": ["memcached", "-vv"] }),
-    ))
-    .await;
+    env.create(memcached("cache", json!({ "command": ["memcached", "-vv"] }))).await;
     ready(&env, "cache").await;
     env.eventually("the log of memcached", async || {
         let log = kubectl(&env, &["logs", "cache"]).await?;
-        if log.contains("slab class") {
-            Ok(())
-        } else {
-            Err(log)
-        }
+        if log.contains("slab class") { Ok(()) } else { Err(log) }
     })
     .await;
     assert_eq!(
-        kubectl(&env, &["exec", "cache", "--", "sh", "-c", "id -u"])
-            .await
-            .unwrap(),
+        kubectl(&env, &["exec", "cache", "--", "sh", "-c", "id -u"]).await.unwrap(),
         "1001\n"
     );
 }
@@ -39,52 +29,30 @@ async fn port_forward_reaches_the_pod(env: Env) {
     env.create(memcached("cache", json!({}))).await;
     ready(&env, "cache").await;
     let mut command = env.environment().kubectl();
-    command.args([
-        "--namespace",
-        env.namespace(),
-        "port-forward",
-        "pod/cache",
-        ":11211",
-    ]);
+    command.args(["--namespace", env.namespace(), "port-forward", "pod/cache", ":11211"]);
     let mut command = tokio::process::Command::from(command);
-    let mut forward = command
-        .stdout(std::process::Stdio::piped())
-        .kill_on_drop(true)
-        .spawn()
-        .unwrap();
+    let mut forward =
+        command.stdout(std::process::Stdio::piped()).kill_on_drop(true).spawn().unwrap();
     // "Forwarding from 127.0.0.1:40123 -> 11211"; kubectl ends if nobody reads what it prints next.
     let mut output = BufReader::new(forward.stdout.take().unwrap()).lines();
     let line = output.next_line().await.unwrap().unwrap();
     let address = line.split_whitespace().nth(2).unwrap();
-    assert_eq!(
-        set_and_get(address, "forwarded").await.unwrap(),
-        "forwarded"
-    );
+    assert_eq!(set_and_get(address, "forwarded").await.unwrap(), "forwarded");
 }
 
 #[kubewright_testenv::test(nodes = 2)]
 async fn a_pod_whose_probe_fails_is_restarted(env: Env) {
     let probe = json!({ "exec": { "command": ["test", "!", "-e", "/tmp/broken"] }, "periodSeconds": 1, "failureThreshold": 1 });
-    env.create(memcached("cache", json!({ "livenessProbe": probe })))
-        .await;
+    env.create(memcached("cache", json!({ "livenessProbe": probe }))).await;
     ready(&env, "cache").await;
-    kubectl(
-        &env,
-        &["exec", "cache", "--", "sh", "-c", "echo >/tmp/broken"],
-    )
-    .await
-    .unwrap();
+    kubectl(&env, &["exec", "cache", "--", "sh", "-c", "echo >/tmp/broken"]).await.unwrap();
     until_restarted(&env, 1).await;
 }
 
 #[kubewright_testenv::test(nodes = 2)]
 async fn a_pre_stop_hook_runs_before_the_end(env: Env) {
     let hook = json!({ "exec": { "command": ["sleep", "3"] } });
-    env.create(memcached(
-        "cache",
-        json!({ "lifecycle": { "preStop": hook } }),
-    ))
-    .await;
+    env.create(memcached("cache", json!({ "lifecycle": { "preStop": hook } }))).await;
     let pod = ready(&env, "cache").await;
     let started = std::time::Instant::now();
     env.delete(&pod).await;
@@ -130,16 +98,9 @@ async fn a_pod_is_resized_without_a_restart(env: Env) {
         .await
         .unwrap();
     env.eventually("the new limit is in force", async || {
-        let pod = env
-            .api::<Pod>()
-            .get("cache")
-            .await
-            .map_err(|error| error.to_string())?;
-        let status = pod
-            .status
-            .and_then(|status| status.container_statuses)
-            .unwrap_or_default()
-            .remove(0);
+        let pod = env.api::<Pod>().get("cache").await.map_err(|error| error.to_string())?;
+        let status =
+            pod.status.and_then(|status| status.container_statuses).unwrap_or_default().remove(0);
         let limit = status
             .resources
             .and_then(|resources| resources.limits)
@@ -171,21 +132,10 @@ async fn anti_affinity_puts_pods_on_different_nodes(env: Env) {
 
 async fn until_restarted(env: &Env, times: i32) {
     env.eventually("the container was restarted", async || {
-        let pod = env
-            .api::<Pod>()
-            .get("cache")
-            .await
-            .map_err(|error| error.to_string())?;
-        let statuses = pod
-            .status
-            .and_then(|status| status.container_statuses)
-            .unwrap_or_default();
+        let pod = env.api::<Pod>().get("cache").await.map_err(|error| error.to_string())?;
+        let statuses = pod.status.and_then(|status| status.container_statuses).unwrap_or_default();
         let restarts = statuses.first().map_or(0, |status| status.restart_count);
-        if restarts >= times {
-            Ok(())
-        } else {
-            Err(format!("{restarts} restarts"))
-        }
+        if restarts >= times { Ok(()) } else { Err(format!("{restarts} restarts")) }
     })
     .await;
 }

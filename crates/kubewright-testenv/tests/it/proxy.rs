@@ -14,23 +14,15 @@ use crate::fixtures::config_map;
 async fn client(way: &Disturbed) -> Client {
     let kubeconfig = Kubeconfig::read_from(&way.kubeconfig).unwrap();
     let options = KubeConfigOptions::default();
-    let mut config = Config::from_custom_kubeconfig(kubeconfig, &options)
-        .await
-        .unwrap();
+    let mut config = Config::from_custom_kubeconfig(kubeconfig, &options).await.unwrap();
     config.default_retry = false;
     config.try_into().unwrap()
 }
 
 #[kubewright_testenv::test]
 async fn a_client_behind_the_proxy_is_who_it_was(env: Env) {
-    let way = env
-        .environment()
-        .disturbed(Identity::User {
-            name: "jane",
-            groups: &[],
-        })
-        .await
-        .unwrap();
+    let way =
+        env.environment().disturbed(Identity::User { name: "jane", groups: &[] }).await.unwrap();
     let api: Api<ConfigMap> = Api::namespaced(client(&way).await, env.namespace());
     let error = api.get("none").await.unwrap_err().to_string();
     assert!(error.contains(r#"User "jane" cannot get"#), "{error}");
@@ -56,21 +48,14 @@ async fn requests_are_delayed(env: Env) {
     way.proxy.delay(Duration::from_millis(300));
     let started = Instant::now();
     client.apiserver_version().await.unwrap();
-    assert!(
-        started.elapsed() >= Duration::from_millis(300),
-        "{:?}",
-        started.elapsed()
-    );
+    assert!(started.elapsed() >= Duration::from_millis(300), "{:?}", started.elapsed());
 }
 
 #[kubewright_testenv::test]
 async fn a_running_watch_ends_with_410(env: Env) {
     let way = env.environment().disturbed(Identity::Admin).await.unwrap();
     let api: Api<ConfigMap> = Api::namespaced(client(&way).await, env.namespace());
-    let events = api
-        .watch(&WatchParams::default().disable_bookmarks(), "0")
-        .await
-        .unwrap();
+    let events = api.watch(&WatchParams::default().disable_bookmarks(), "0").await.unwrap();
     pin_mut!(events);
     env.create(config_map("seen")).await;
     match events.next().await {

@@ -40,21 +40,12 @@ async fn memcached_answers_on_its_pod_ip_its_service_ip_and_its_service_name(env
     env.create(memcached("cache", json!({}))).await;
     let service_ip = service(&env, "cache").await;
     let pod_ip = ready(&env, "cache").await.status.unwrap().pod_ip.unwrap();
-    assert_eq!(
-        set_and_get(&format!("{pod_ip}:11211"), "by-pod")
-            .await
-            .unwrap(),
-        "by-pod"
-    );
+    assert_eq!(set_and_get(&format!("{pod_ip}:11211"), "by-pod").await.unwrap(), "by-pod");
     env.eventually("an answer on the Service's address", async || {
         let answer = set_and_get(&format!("{service_ip}:11211"), "by-service").await;
-        answer.map_err(|error| error.to_string()).and_then(|got| {
-            if got == "by-service" {
-                Ok(())
-            } else {
-                Err(got)
-            }
-        })
+        answer
+            .map_err(|error| error.to_string())
+            .and_then(|got| if got == "by-service" { Ok(()) } else { Err(got) })
     })
     .await;
     let name = format!("cache.{}.svc.cluster.local", env.namespace());
@@ -62,9 +53,7 @@ async fn memcached_answers_on_its_pod_ip_its_service_ip_and_its_service_name(env
         let talk = format!(
             "printf 'set key 0 0 7\\r\\nby-name\\r\\nget key\\r\\nquit\\r\\n' | nc {name} 11211"
         );
-        let answer = kubectl(&env, &["exec", "cache", "--", "sh", "-c", &talk])
-            .await
-            .unwrap();
+        let answer = kubectl(&env, &["exec", "cache", "--", "sh", "-c", &talk]).await.unwrap();
         assert!(answer.contains("by-name"), "{name}: {answer}");
     }
 }
@@ -96,25 +85,14 @@ async fn nothing_for_the_pod_and_service_networks_takes_the_default_route(env: E
     env.delete(&pod).await;
     until_gone(&env, "gone").await;
     let of_pod = pod.status.unwrap().pod_ip.unwrap();
-    let next_to_it = of_pod
-        .rsplit_once('.')
-        .map(|(net, _)| format!("{net}.254"))
-        .unwrap();
+    let next_to_it = of_pod.rsplit_once('.').map(|(net, _)| format!("{net}.254")).unwrap();
     for address in [unserved, of_pod, next_to_it] {
-        let route = std::process::Command::new("ip")
-            .args(["route", "get", &address])
-            .output()
-            .unwrap();
+        let route =
+            std::process::Command::new("ip").args(["route", "get", &address]).output().unwrap();
         let route = String::from_utf8(route.stdout).unwrap();
-        let device = route
-            .split_whitespace()
-            .skip_while(|word| *word != "dev")
-            .nth(1)
-            .unwrap_or_default();
-        assert!(
-            device.starts_with("kw"),
-            "{address} would go out by {route}"
-        );
+        let device =
+            route.split_whitespace().skip_while(|word| *word != "dev").nth(1).unwrap_or_default();
+        assert!(device.starts_with("kw"), "{address} would go out by {route}");
         let target: SocketAddr = format!("{address}:11211").parse().unwrap();
         let connected =
             tokio::time::timeout(Duration::from_secs(1), TcpStream::connect(target)).await;
@@ -126,9 +104,7 @@ async fn nothing_for_the_pod_and_service_networks_takes_the_default_route(env: E
 async fn a_pod_has_no_way_out_of_the_environment(env: Env) {
     env.create(memcached("cache", json!({}))).await;
     ready(&env, "cache").await;
-    let routes = kubectl(&env, &["exec", "cache", "--", "ip", "route"])
-        .await
-        .unwrap();
+    let routes = kubectl(&env, &["exec", "cache", "--", "ip", "route"]).await.unwrap();
     assert!(!routes.contains("default"), "{routes}");
     let lookup = kubectl(&env, &["exec", "cache", "--", "nslookup", "example.com"]).await;
     assert!(lookup.is_err(), "{lookup:?}");

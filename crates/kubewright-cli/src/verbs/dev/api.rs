@@ -80,9 +80,7 @@ pub(super) async fn ready_pod(
 
 fn is_ready(pod: &Pod) -> bool {
     let conditions = pod.status.iter().flat_map(|status| &status.conditions);
-    let ready = conditions
-        .flatten()
-        .any(|one| one.type_ == "Ready" && one.status == "True");
+    let ready = conditions.flatten().any(|one| one.type_ == "Ready" && one.status == "True");
     ready && pod.metadata.deletion_timestamp.is_none()
 }
 
@@ -91,10 +89,7 @@ async fn within_deadline<T>(
 ) -> anyhow::Result<T> {
     let answer = tokio::time::timeout(DEADLINE, answer).await;
     let answer = answer.with_context(|| {
-        format!(
-            "the API server did not answer within {} s",
-            DEADLINE.as_secs()
-        )
+        format!("the API server did not answer within {} s", DEADLINE.as_secs())
     })?;
     answer.context("the API server cannot be asked")
 }
@@ -121,10 +116,7 @@ mod tests {
         let unknown = serde_json::json!([
             { "type": "Ready", "status": "Unknown", "message": "Kubelet stopped posting node status." },
         ]);
-        assert_eq!(
-            node_state(&node(&unknown)),
-            "not Ready: Kubelet stopped posting node status."
-        );
+        assert_eq!(node_state(&node(&unknown)), "not Ready: Kubelet stopped posting node status.");
         assert!(node_state(&Node::default()).starts_with("not Ready"));
     }
 

@@ -32,11 +32,7 @@ fn obstacles(tier: Tier) -> Vec<String> {
     let binaries = || -> anyhow::Result<Binaries> {
         let version = KubernetesVersion::from_environment()
             .context("KUBEWRIGHT_KUBERNETES_VERSION cannot be used")?;
-        Ok(Binaries::new(
-            Cache::from_environment()?,
-            version,
-            Progress::Silent,
-        )?)
+        Ok(Binaries::new(Cache::from_environment()?, version, Progress::Silent)?)
     };
     match binaries() {
         Err(error) => vec![format!("{error:#}")],
@@ -82,10 +78,7 @@ mod tests {
 
     fn verdicts() -> [Verdict; 2] {
         let missing = ["not root: why; what to do", "no cgroups: why; what to do"];
-        [
-            (Tier::ControlPlane, Vec::new()),
-            (Tier::Node, missing.map(str::to_owned).to_vec()),
-        ]
+        [(Tier::ControlPlane, Vec::new()), (Tier::Node, missing.map(str::to_owned).to_vec())]
     }
 
     #[test]

@@ -20,7 +20,5 @@ pub(super) fn run() -> anyhow::Result<()> {
     let started = Instant::now();
     Progress::Shown.step("ending the local Kubernetes", || place.clear())?;
     let took = elapsed(started.elapsed());
-    output::write(format!(
-        "Kubernetes is down, nothing is left of it: {took}\n"
-    ))
+    output::write(format!("Kubernetes is down, nothing is left of it: {took}\n"))
 }

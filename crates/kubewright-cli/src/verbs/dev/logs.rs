@@ -126,10 +126,7 @@ fn listing(found: &Found) -> String {
 fn chosen<'a>(found: &'a Found, component: &str) -> anyhow::Result<&'a Path> {
     let (path, _) = found.get(component).with_context(|| {
         let names: Vec<_> = found.keys().map(String::as_str).collect();
-        format!(
-            "there is no component {component}: choose one of {}",
-            names.join(", ")
-        )
+        format!("there is no component {component}: choose one of {}", names.join(", "))
     })?;
     Ok(path)
 }
@@ -164,10 +161,7 @@ mod tests {
         let path = chosen(&found, "node-1/kubelet").unwrap();
         assert_eq!(path, directory.path().join("node-1/kubelet.log"));
         let error = chosen(&found, "../etcd").unwrap_err().to_string();
-        assert_eq!(
-            error,
-            "there is no component ../etcd: choose one of etcd, node-1/kubelet"
-        );
+        assert_eq!(error, "there is no component ../etcd: choose one of etcd, node-1/kubelet");
     }
 
     #[test]

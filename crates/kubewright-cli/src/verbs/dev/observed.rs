@@ -41,9 +41,8 @@ impl Observed {
             return Ok(Self::Remains);
         };
         let processes = record.processes.iter();
-        let components: Vec<_> = processes
-            .map(|(name, pid)| Component::look(name, *pid, directory))
-            .collect();
+        let components: Vec<_> =
+            processes.map(|(name, pid)| Component::look(name, *pid, directory)).collect();
         if components.iter().all(|one| one.state == State::Gone) {
             return Ok(Self::Remains);
         }

@@ -140,11 +140,7 @@ fn wait_for(file: &File, reason: &str) -> io::Result<()> {
 }
 
 fn root(variable: impl Fn(&str) -> Option<OsString>) -> Option<PathBuf> {
-    let variable = |name| {
-        variable(name)
-            .filter(|value| !value.is_empty())
-            .map(PathBuf::from)
-    };
+    let variable = |name| variable(name).filter(|value| !value.is_empty()).map(PathBuf::from);
     variable("KUBEWRIGHT_STATE")
         .or_else(|| variable("XDG_STATE_HOME").map(|home| home.join("kubewright")))
         .or_else(|| variable("HOME").map(|home| home.join(".local/state/kubewright")))

@@ -45,31 +45,19 @@ impl Component {
     pub(super) fn look(name: &str, pid: Option<u32>, directory: &Path) -> Self {
         let read = |file: &str| {
             let path = pid.map(|pid| format!("/proc/{pid}/{file}"));
-            path.and_then(|path| fs::read(path).ok())
-                .unwrap_or_default()
+            path.and_then(|path| fs::read(path).ok()).unwrap_or_default()
         };
         let ours = is_marked(&read("environ"), directory);
-        let state = if ours {
-            state(&String::from_utf8_lossy(&read("stat")))
-        } else {
-            State::Gone
-        };
+        let state = if ours { state(&String::from_utf8_lossy(&read("stat"))) } else { State::Gone };
         let memory = resident(&String::from_utf8_lossy(&read("status")));
-        Self {
-            name: name.to_owned(),
-            pid,
-            state,
-            memory: memory.filter(|_| state != State::Gone),
-        }
+        Self { name: name.to_owned(), pid, state, memory: memory.filter(|_| state != State::Gone) }
     }
 }
 
 /// A process id alone proves nothing: after a restart of the machine it is somebody else's.
 fn is_marked(environment: &[u8], directory: &Path) -> bool {
     let wanted = [MARKER.as_bytes(), directory.as_os_str().as_bytes()].concat();
-    environment
-        .split(|byte| *byte == 0)
-        .any(|variable| variable == wanted)
+    environment.split(|byte| *byte == 0).any(|variable| variable == wanted)
 }
 
 /// Out of `/proc/PID/stat`: "PID (NAME) STATE …", where NAME may hold anything.

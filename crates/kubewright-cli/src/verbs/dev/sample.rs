@@ -39,12 +39,8 @@ pub(super) fn run(record: &Record, runtime: &Runtime) -> anyhow::Result<()> {
         api::ready_pod(&client, NAMESPACE, LABELS).await
     })?;
     let address = SocketAddr::new(address.parse()?, PORT);
-    prove(&format!("on its pod's address {address}"), |talk| {
-        by_address(address, talk)
-    })?;
-    prove(&format!("through its Service {SERVICE}:{PORT}"), |talk| {
-        by_service(record, &pod, talk)
-    })
+    prove(&format!("on its pod's address {address}"), |talk| by_address(address, talk))?;
+    prove(&format!("through its Service {SERVICE}:{PORT}"), |talk| by_service(record, &pod, talk))
 }
 
 fn deploy(record: &Record) -> anyhow::Result<()> {
@@ -89,11 +85,7 @@ fn by_service(record: &Record, pod: &str, talk: &Conversation) -> anyhow::Result
     let request = talk.request().replace("\r\n", r"\r\n");
     let limit = TRY_LIMIT.as_secs();
     let script = format!("printf '{request}' | timeout {limit} nc {SERVICE} {PORT}");
-    kubectl(
-        record,
-        &["exec", "-n", NAMESPACE, pod, "--", "sh", "-c", &script],
-        "",
-    )
+    kubectl(record, &["exec", "-n", NAMESPACE, pod, "--", "sh", "-c", &script], "")
 }
 
 /// Runs the environment's own kubectl; what it complains about is the error.
@@ -120,10 +112,6 @@ fn kubectl(record: &Record, arguments: &[&str], input: &str) -> anyhow::Result<S
     };
     let output = { run }().with_context(|| format!("cannot run `{line}`"))?;
     let complaint = String::from_utf8_lossy(&output.stderr);
-    anyhow::ensure!(
-        output.status.success(),
-        "`{line}` failed: {}",
-        complaint.trim()
-    );
+    anyhow::ensure!(output.status.success(), "`{line}` failed: {}", complaint.trim());
     Ok(String::from_utf8_lossy(&output.stdout).into_owned())
 }

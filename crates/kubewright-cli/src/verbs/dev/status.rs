@@ -89,16 +89,12 @@ fn trouble(present: &Present, answer: &Answer) -> Option<String> {
     }
     let nodes = match answer {
         Err(reason) => {
-            return Some(format!(
-                "{reason}: see `kubewright dev logs kube-apiserver`"
-            ));
+            return Some(format!("{reason}: see `kubewright dev logs kube-apiserver`"));
         }
         Ok(nodes) => nodes,
     };
     if let Some((name, _)) = nodes.iter().find(|(_, state)| state != "Ready") {
-        return Some(format!(
-            "{name} is not Ready: see `kubewright dev logs {name}/kubelet`"
-        ));
+        return Some(format!("{name} is not Ready: see `kubewright dev logs {name}/kubelet`"));
     }
     let (wanted, found) = (usize::from(present.record.nodes), nodes.len());
     (found < wanted).then(|| format!("{wanted} nodes were started and only {found} are known"))
@@ -112,23 +108,13 @@ mod tests {
     fn component(name: &str, pid: u32, state: State) -> Component {
         let memory = (state != State::Gone).then_some(100_000);
         let (name, pid) = (name.to_owned(), Some(pid));
-        Component {
-            name,
-            pid,
-            state,
-            memory,
-        }
+        Component { name, pid, state, memory }
     }
 
     fn present(apiserver: State) -> Present {
-        let components = vec![
-            component("etcd", 11, State::Running),
-            component("kube-apiserver", 12, apiserver),
-        ];
-        Present {
-            record: record(),
-            components,
-        }
+        let components =
+            vec![component("etcd", 11, State::Running), component("kube-apiserver", 12, apiserver)];
+        Present { record: record(), components }
     }
 
     fn nodes(state: &str) -> Vec<(String, String)> {
@@ -151,10 +137,7 @@ mod tests {
         assert!(
             text.starts_with("Kubernetes  1.36.3\nserver      https://10.200.0.1:6443 (ready)")
         );
-        assert!(
-            text.contains("\n\nNODE    STATE\nnode-1  Ready\n\nCOMPONENT"),
-            "{text}"
-        );
+        assert!(text.contains("\n\nNODE    STATE\nnode-1  Ready\n\nCOMPONENT"), "{text}");
     }
 
     #[test]

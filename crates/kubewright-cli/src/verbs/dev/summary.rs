@@ -17,11 +17,7 @@ pub(super) fn summary(record: &Record, opening: &str, has_kubectl: bool) -> Stri
     if !has_kubectl {
         lines.push(format!("  alias kubectl={own}"));
     }
-    let next = if record.nodes == 0 {
-        "kubectl get namespaces"
-    } else {
-        "kubectl get pods -A"
-    };
+    let next = if record.nodes == 0 { "kubectl get namespaces" } else { "kubectl get pods -A" };
     lines.extend([
         String::new(),
         format!("  next    {next}"),
@@ -56,11 +52,7 @@ pub(super) fn age(age: Duration) -> String {
 fn quoted(path: &Path) -> String {
     let text = path.display().to_string();
     let is_plain = |one: char| one.is_alphanumeric() || "/._-+=:,@%".contains(one);
-    if text.chars().all(is_plain) {
-        text
-    } else {
-        format!("'{}'", text.replace('\'', r"'\''"))
-    }
+    if text.chars().all(is_plain) { text } else { format!("'{}'", text.replace('\'', r"'\''")) }
 }
 
 /// Whether a shell would find `kubectl` in these directories.

@@ -44,9 +44,7 @@ impl Up {
     pub(super) fn run(&self) -> anyhow::Result<()> {
         if self.sample && self.nodes == Some(0) {
             let sentence = "--sample runs a pod and --nodes 0 has no node for it: use at least 1\n";
-            return Err(
-                clap::Error::raw(clap::error::ErrorKind::ArgumentConflict, sentence).into(),
-            );
+            return Err(clap::Error::raw(clap::error::ErrorKind::ArgumentConflict, sentence).into());
         }
         let version = self.version()?;
         let place = Place::from_environment()?;
@@ -78,9 +76,7 @@ impl Up {
             return Ok(self.kubernetes_version);
         }
         let version = KubernetesVersion::from_environment();
-        Ok(Some(
-            version.with_context(|| format!("{name} cannot be used"))?,
-        ))
+        Ok(Some(version.with_context(|| format!("{name} cannot be used"))?))
     }
 
     /// An environment cannot be changed while it runs, and ending one is for its user to decide.
@@ -89,11 +85,8 @@ impl Up {
         version: Option<KubernetesVersion>,
         record: &Record,
     ) -> anyhow::Result<()> {
-        let runs = format!(
-            "Kubernetes {} ({}) is up",
-            record.version,
-            summary::nodes(record.nodes)
-        );
+        let runs =
+            format!("Kubernetes {} ({}) is up", record.version, summary::nodes(record.nodes));
         let down = "run `kubewright dev down` first";
         if let Some(asked) = version.filter(|asked| asked.as_str() != record.version) {
             anyhow::bail!("{runs} and version {asked} was asked for: {down}");
@@ -122,9 +115,8 @@ impl Up {
             .nodes(nodes)
             .directory(place.directory());
         let step = format!("starting Kubernetes {version} ({})", summary::nodes(nodes));
-        let environment = Progress::Shown
-            .step(&step, || runtime.block_on(builder.start()))
-            .map_err(explained)?;
+        let environment =
+            Progress::Shown.step(&step, || runtime.block_on(builder.start())).map_err(explained)?;
         let record = runtime.block_on(recorded(&environment))?;
         record.write(place.directory())?;
         environment.release()?;
@@ -217,11 +209,7 @@ mod tests {
 
     fn refusal(nodes: Option<u8>, version: Option<&str>, sample: bool) -> Option<String> {
         let version = version.map(|version| version.parse().unwrap());
-        let up = Up {
-            nodes,
-            kubernetes_version: version,
-            sample,
-        };
+        let up = Up { nodes, kubernetes_version: version, sample };
         let mut record = record();
         record.nodes = 2;
         let result = up.check_same(version, &record);

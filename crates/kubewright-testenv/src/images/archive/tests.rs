@@ -19,21 +19,12 @@ fn spec(directory: &Path) -> ImageSpec {
         user: Some("11211".into()),
         files: BTreeMap::from([
             ("/opt/thing/bin/thing".into(), Source::HostFile(program)),
-            (
-                "/opt/thing/lib/libthing.so.1".into(),
-                Source::HostFile(link),
-            ),
-            (
-                "/opt/thing/bin/other".into(),
-                Source::Symlink("thing".into()),
-            ),
+            ("/opt/thing/lib/libthing.so.1".into(), Source::HostFile(link)),
+            ("/opt/thing/bin/other".into(), Source::Symlink("thing".into())),
             ("/tmp".into(), Source::Directory { mode: 0o1777 }),
             (
                 "/etc/passwd".into(),
-                Source::Inline {
-                    content: b"root:x:0:0::/:\n".to_vec(),
-                    mode: 0o644,
-                },
+                Source::Inline { content: b"root:x:0:0::/:\n".to_vec(), mode: 0o644 },
             ),
         ]),
     }
@@ -86,23 +77,14 @@ fn the_same_files_made_at_another_time_give_the_same_bytes() {
 fn manifest_and_configuration_agree_with_the_layer() {
     let entries = written();
     let manifest = json(&entries["manifest.json"]);
-    assert_eq!(
-        manifest[0]["RepoTags"],
-        json!(["localhost/example/thing:1"])
-    );
+    assert_eq!(manifest[0]["RepoTags"], json!(["localhost/example/thing:1"]));
 
     let configuration_name = manifest[0]["Config"].as_str().unwrap();
     let configuration = &entries[configuration_name];
-    assert_eq!(
-        configuration_name,
-        format!("{}.json", hex(&Sha256::digest(configuration)))
-    );
+    assert_eq!(configuration_name, format!("{}.json", hex(&Sha256::digest(configuration))));
 
     let layer_digest = format!("sha256:{}", hex(&Sha256::digest(layer(&entries))));
-    assert_eq!(
-        json(configuration)["rootfs"]["diff_ids"],
-        json!([layer_digest])
-    );
+    assert_eq!(json(configuration)["rootfs"]["diff_ids"], json!([layer_digest]));
 }
 
 #[test]
@@ -142,10 +124,7 @@ fn the_layer_holds_each_path_after_its_parents_and_with_its_permissions() {
         ("opt/thing/lib/libthing.so.1", EntryType::Regular, 0o644),
         ("tmp", EntryType::Directory, 0o1777),
     ];
-    assert_eq!(
-        listed,
-        expected.map(|(path, kind, mode)| (path.to_owned(), kind, mode))
-    );
+    assert_eq!(listed, expected.map(|(path, kind, mode)| (path.to_owned(), kind, mode)));
 }
 
 #[test]
@@ -160,8 +139,7 @@ fn a_path_out_of_the_image_or_below_a_file_is_refused() {
     for path in ["etc/hosts", "/etc/../../hosts", "/etc/passwd/below"] {
         let directory = tempfile::tempdir().unwrap();
         let mut spec = spec(directory.path());
-        spec.files
-            .insert(path.into(), Source::Directory { mode: 0o755 });
+        spec.files.insert(path.into(), Source::Directory { mode: 0o755 });
         let error = spec.write(&directory.path().join("image.tar")).unwrap_err();
         assert!(
             matches!(&error, ArchiveError::Path { path: refused, .. } if refused == Path::new(path)),
@@ -174,8 +152,7 @@ fn a_path_out_of_the_image_or_below_a_file_is_refused() {
 fn a_missing_host_file_is_named() {
     let directory = tempfile::tempdir().unwrap();
     let mut spec = spec(directory.path());
-    spec.files
-        .insert("/gone".into(), Source::HostFile("/no/such/file".into()));
+    spec.files.insert("/gone".into(), Source::HostFile("/no/such/file".into()));
     let error = spec.write(&directory.path().join("image.tar")).unwrap_err();
     assert_eq!(error.to_string(), "cannot read /no/such/file for the image");
 }

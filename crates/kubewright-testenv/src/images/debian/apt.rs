@@ -37,10 +37,7 @@ impl Suite {
         mirror: &str,
         keyring: &Path,
     ) -> Result<Option<Self>, DebianError> {
-        let suite = Self {
-            name,
-            directory: private_directory()?,
-        };
+        let suite = Self { name, directory: private_directory()? };
         let (architecture, keyring) = (architecture(), keyring.display());
         suite.write(
             "sources.list",
@@ -60,10 +57,7 @@ impl Suite {
         let action = format!("look up {package} in {}", self.name);
         let mut command = self.apt("apt-cache");
         let output = run(&action, command.args(["madison", package]), LOCAL_LIMIT)?;
-        Ok(output
-            .lines()
-            .filter_map(|line| Some(line.split('|').nth(1)?.trim().into()))
-            .collect())
+        Ok(output.lines().filter_map(|line| Some(line.split('|').nth(1)?.trim().into())).collect())
     }
 
     /// The library packages that a package depends on, also through one another.
@@ -71,10 +65,7 @@ impl Suite {
         let action = format!("look up what {package} of {} depends on", self.name);
         let mut command = self.apt("apt-cache");
         command.args(["depends", "--important", "--recurse", package]);
-        Ok(library_closure(
-            package,
-            &run(&action, &mut command, LOCAL_LIMIT)?,
-        ))
+        Ok(library_closure(package, &run(&action, &mut command, LOCAL_LIMIT)?))
     }
 
     /// Downloads packages (`name` or `name=version`) and unpacks them over one another into `root`.
@@ -83,29 +74,19 @@ impl Suite {
         create(&directory)?;
         let action = format!("download {} of {}", packages.join(" "), self.name);
         let mut command = self.apt("apt-get");
-        command
-            .current_dir(&directory)
-            .arg("download")
-            .args(packages);
+        command.current_dir(&directory).arg("download").args(packages);
         run(&action, &mut command, NETWORK_LIMIT)?;
         for file in listing(&directory)? {
             let action = format!("unpack {}", file.display());
             let mut command = Command::new("dpkg-deb");
-            run(
-                &action,
-                command.arg("--extract").arg(&file).arg(root),
-                LOCAL_LIMIT,
-            )?;
+            run(&action, command.arg("--extract").arg(&file).arg(root), LOCAL_LIMIT)?;
         }
         fs::remove_dir_all(&directory).map_err(DebianError::io("remove", &directory))
     }
 
     fn apt(&self, program: &str) -> Command {
         let mut command = Command::new(program);
-        command
-            .arg("--quiet=2")
-            .arg("--config-file")
-            .arg(self.directory.path().join("apt.conf"));
+        command.arg("--quiet=2").arg("--config-file").arg(self.directory.path().join("apt.conf"));
         command
     }
 
@@ -135,11 +116,7 @@ fn create(directory: &Path) -> Result<(), DebianError> {
 fn listing(directory: &Path) -> Result<Vec<PathBuf>, DebianError> {
     let failed = DebianError::io("read", directory);
     let entries: Result<Vec<_>, _> = fs::read_dir(directory).and_then(Iterator::collect);
-    let mut files: Vec<_> = entries
-        .map_err(failed)?
-        .iter()
-        .map(fs::DirEntry::path)
-        .collect();
+    let mut files: Vec<_> = entries.map_err(failed)?.iter().map(fs::DirEntry::path).collect();
     files.sort();
     Ok(files)
 }
@@ -212,12 +189,8 @@ fn library_closure(package: &str, printed: &str) -> BTreeSet<String> {
     let mut found = BTreeSet::new();
     let mut next = vec![package];
     while let Some(name) = next.pop() {
-        for dependency in graph
-            .get(name)
-            .into_iter()
-            .flatten()
-            .copied()
-            .filter(|name| is_library(name))
+        for dependency in
+            graph.get(name).into_iter().flatten().copied().filter(|name| is_library(name))
         {
             if found.insert(dependency.to_owned()) {
                 next.push(dependency);
@@ -272,10 +245,7 @@ libssl3t64
         let text = configuration(Path::new("/private"));
         for line in text.lines().filter(|line| line.starts_with("Dir::")) {
             let value = line.split('"').nth(1).unwrap();
-            assert!(
-                value.starts_with("/private/") || !value.starts_with('/'),
-                "{line}"
-            );
+            assert!(value.starts_with("/private/") || !value.starts_with('/'), "{line}");
         }
     }
 }

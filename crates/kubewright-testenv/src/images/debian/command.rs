@@ -25,30 +25,14 @@ pub(super) fn run(
     match run_to_end(command, limit) {
         Err(source) => {
             let program = command.get_program().to_string_lossy().into_owned();
-            Err(DebianError::Run {
-                action,
-                program,
-                source,
-            })
+            Err(DebianError::Run { action, program, source })
         }
-        Ok(Ended {
-            status: None,
-            stderr,
-            ..
-        }) => Err(DebianError::TimedOut {
-            action,
-            limit,
-            stderr: tail(&stderr),
-        }),
-        Ok(Ended {
-            status: Some(status),
-            stderr,
-            ..
-        }) if !status.success() => Err(DebianError::Failed {
-            action,
-            status,
-            stderr: tail(&stderr),
-        }),
+        Ok(Ended { status: None, stderr, .. }) => {
+            Err(DebianError::TimedOut { action, limit, stderr: tail(&stderr) })
+        }
+        Ok(Ended { status: Some(status), stderr, .. }) if !status.success() => {
+            Err(DebianError::Failed { action, status, stderr: tail(&stderr) })
+        }
         Ok(Ended { stdout, .. }) => Ok(stdout),
     }
 }
@@ -81,11 +65,7 @@ fn run_to_end(command: &mut Command, limit: Duration) -> io::Result<Ended> {
         }
         thread::sleep(POLL);
     };
-    Ok(Ended {
-        status,
-        stdout: read(stdout)?,
-        stderr: read(stderr)?,
-    })
+    Ok(Ended { status, stdout: read(stdout)?, stderr: read(stderr)? })
 }
 
 fn read(mut file: File) -> io::Result<String> {
@@ -96,10 +76,7 @@ fn read(mut file: File) -> io::Result<String> {
 }
 
 fn tail(text: &str) -> String {
-    let lines: Vec<_> = text
-        .lines()
-        .filter(|line| !line.trim().is_empty())
-        .collect();
+    let lines: Vec<_> = text.lines().filter(|line| !line.trim().is_empty()).collect();
     lines[lines.len().saturating_sub(TAIL_LINES)..].join("\n")
 }
 
@@ -115,22 +92,14 @@ mod tests {
     fn a_failure_carries_the_last_lines_of_standard_error() {
         let script = "for n in 1 2 3 4 5 6 7 8 9; do echo line $n >&2; done; exit 3";
         let error = shell(script, Duration::from_secs(10)).unwrap_err();
-        let DebianError::Failed { status, stderr, .. } = error else {
-            panic!("{error:?}")
-        };
+        let DebianError::Failed { status, stderr, .. } = error else { panic!("{error:?}") };
         assert_eq!(status.code(), Some(3));
-        assert!(
-            stderr.starts_with("line 2\n") && stderr.ends_with("line 9"),
-            "{stderr}"
-        );
+        assert!(stderr.starts_with("line 2\n") && stderr.ends_with("line 9"), "{stderr}");
     }
 
     #[test]
     fn more_output_than_a_pipe_holds_is_read_whole() {
-        let output = shell(
-            "head -c 300000 /dev/zero | tr '\\0' x",
-            Duration::from_secs(10),
-        );
+        let output = shell("head -c 300000 /dev/zero | tr '\\0' x", Duration::from_secs(10));
         assert_eq!(output.unwrap().len(), 300_000);
     }
 

@@ -106,18 +106,10 @@ impl DebianError {
     /// For `map_err`: what was attempted, and on which file.
     pub(super) fn io(action: &'static str, path: &Path) -> impl FnOnce(io::Error) -> Self {
         let path = path.to_owned();
-        move |source| Self::Io {
-            action,
-            path,
-            source,
-        }
+        move |source| Self::Io { action, path, source }
     }
 }
 
 fn list(words: &[String]) -> String {
-    if words.is_empty() {
-        "none".to_owned()
-    } else {
-        words.join(", ")
-    }
+    if words.is_empty() { "none".to_owned() } else { words.join(", ") }
 }

@@ -42,28 +42,16 @@ impl<'a> Unpacked<'a> {
         let directories = ["usr/lib", "lib"].map(|directory| root.join(directory).join(&triplet));
         let name = interpreter.file_name().unwrap_or_default();
         let loader = directories.iter().map(|directory| directory.join(name));
-        let loader = loader
-            .into_iter()
-            .find_map(|path| fs::canonicalize(path).ok());
+        let loader = loader.into_iter().find_map(|path| fs::canonicalize(path).ok());
         let loader = loader.filter(|path| path.starts_with(root));
         let loader = loader.ok_or_else(|| missing(&interpreter))?;
-        Ok(Self {
-            root,
-            program,
-            interpreter,
-            loader,
-            directories: directories.into(),
-        })
+        Ok(Self { root, program, interpreter, loader, directories: directories.into() })
     }
 
     /// The loader and the libraries: the path in the image, and the file.
     pub(super) fn libraries(&self) -> Result<BTreeMap<PathBuf, PathBuf>, DebianError> {
         let action = format!("list the libraries of {}", self.program.display());
-        let output = run(
-            &action,
-            self.command().arg("--list").arg(self.program),
-            LIMIT,
-        )?;
+        let output = run(&action, self.command().arg("--list").arg(self.program), LIMIT)?;
         let mut libraries = BTreeMap::from([(self.interpreter.clone(), self.loader.clone())]);
         for (library, path) in listed(&output) {
             let path = path.ok_or_else(|| DebianError::NoLibrary {
@@ -81,19 +69,12 @@ impl<'a> Unpacked<'a> {
     /// What the program prints with these arguments.
     pub(super) fn output(&self, arguments: &[&str]) -> Result<String, DebianError> {
         let action = format!("run {}", self.program.display());
-        run(
-            &action,
-            self.command().arg(self.program).args(arguments),
-            LIMIT,
-        )
+        run(&action, self.command().arg(self.program).args(arguments), LIMIT)
     }
 
     fn command(&self) -> Command {
         let mut command = Command::new(&self.loader);
-        let search = self
-            .directories
-            .iter()
-            .map(|directory| directory.as_os_str());
+        let search = self.directories.iter().map(|directory| directory.as_os_str());
         command
             .env_remove("LD_PRELOAD")
             .env_remove("LD_LIBRARY_PATH")
@@ -105,17 +86,11 @@ impl<'a> Unpacked<'a> {
     /// Where a library goes in the image, and the file that it is. An error if the file or what it
     /// points to is the machine's.
     fn inside(&self, path: &Path) -> Result<(PathBuf, PathBuf), DebianError> {
-        let outside = || DebianError::HostLibrary {
-            program: self.program.to_owned(),
-            path: path.to_owned(),
-        };
+        let outside =
+            || DebianError::HostLibrary { program: self.program.to_owned(), path: path.to_owned() };
         let place = Path::new("/").join(path.strip_prefix(self.root).map_err(|_| outside())?);
         let file = fs::canonicalize(path).map_err(DebianError::io("read", path))?;
-        if file.starts_with(self.root) {
-            Ok((place, file))
-        } else {
-            Err(outside())
-        }
+        if file.starts_with(self.root) { Ok((place, file)) } else { Err(outside()) }
     }
 }
 
@@ -124,8 +99,7 @@ impl<'a> Unpacked<'a> {
 fn listed(output: &str) -> Vec<(&str, Option<&Path>)> {
     let lines = output.lines().map(|line| {
         let line = line.trim();
-        line.rsplit_once(" (0x")
-            .map_or(line, |(before, _address)| before)
+        line.rsplit_once(" (0x").map_or(line, |(before, _address)| before)
     });
     lines
         .filter_map(|line| match line.split_once(" => ") {
@@ -158,14 +132,8 @@ mod tests {
     fn a_library_of_the_machine_is_never_taken() {
         let (root, program) = root();
         let root = fs::canonicalize(root.path()).unwrap();
-        let error = Unpacked::new(&root, &program)
-            .unwrap()
-            .libraries()
-            .unwrap_err();
-        assert!(
-            matches!(error, DebianError::HostLibrary { .. }),
-            "{error:?}"
-        );
+        let error = Unpacked::new(&root, &program).unwrap().libraries().unwrap_err();
+        assert!(matches!(error, DebianError::HostLibrary { .. }), "{error:?}");
     }
 
     #[test]
@@ -174,10 +142,7 @@ mod tests {
         let root = fs::canonicalize(root.path()).unwrap();
         let link = root.join("usr/lib/libc.so.6");
         std::os::unix::fs::symlink("/dev/null", &link).unwrap();
-        let error = Unpacked::new(&root, &program)
-            .unwrap()
-            .inside(&link)
-            .unwrap_err();
+        let error = Unpacked::new(&root, &program).unwrap().inside(&link).unwrap_err();
         assert!(
             matches!(&error, DebianError::HostLibrary { path, .. } if *path == link),
             "{error:?}"
@@ -194,19 +159,10 @@ mod tests {
 \t/usr/lib/preloaded.so (0x00007f7ad9098000)
 ";
         let expected = [
-            (
-                "libevent-2.1.so.7",
-                Some(Path::new("/a root/usr/lib/libevent-2.1.so.7")),
-            ),
+            ("libevent-2.1.so.7", Some(Path::new("/a root/usr/lib/libevent-2.1.so.7"))),
             ("libgone.so.1", None),
-            (
-                "/lib64/ld-linux-x86-64.so.2",
-                Some(Path::new("/a root/lib/ld-linux-x86-64.so.2")),
-            ),
-            (
-                "/usr/lib/preloaded.so",
-                Some(Path::new("/usr/lib/preloaded.so")),
-            ),
+            ("/lib64/ld-linux-x86-64.so.2", Some(Path::new("/a root/lib/ld-linux-x86-64.so.2"))),
+            ("/usr/lib/preloaded.so", Some(Path::new("/usr/lib/preloaded.so"))),
         ];
         assert_eq!(listed(output), expected);
     }

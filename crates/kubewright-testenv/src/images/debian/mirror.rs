@@ -9,10 +9,7 @@ use std::path::{Path, PathBuf};
 /// The mirror that this machine is configured to use.
 pub(super) fn of_this_machine() -> Option<String> {
     let directory = Path::new("/etc/apt");
-    let listed = fs::read_dir(directory.join("sources.list.d"))
-        .into_iter()
-        .flatten()
-        .flatten();
+    let listed = fs::read_dir(directory.join("sources.list.d")).into_iter().flatten().flatten();
     let mut files: Vec<PathBuf> = listed.map(|entry| entry.path()).collect();
     files.sort(); // as apt does
     files.insert(0, directory.join("sources.list"));
@@ -38,28 +35,19 @@ fn in_list(text: &str) -> Option<String> {
         };
         let mut words = rest.split_whitespace();
         let (uri, _suite) = (words.next()?, words.next()?);
-        words
-            .any(|component| component == "main")
-            .then(|| debian(uri))
-            .flatten()
+        words.any(|component| component == "main").then(|| debian(uri)).flatten()
     })
 }
 
 /// The mirror in a file of stanzas (deb822): `Types:`, `URIs:`, `Suites:`, `Components:`.
 fn in_stanzas(text: &str) -> Option<String> {
     let lines: Vec<_> = text.lines().filter(|line| !line.starts_with('#')).collect();
-    lines
-        .split(|line| line.trim().is_empty())
-        .find_map(|stanza| {
-            let field = |name| words_of(stanza, name);
-            let is_on = !field("Enabled")
-                .iter()
-                .any(|word| word.eq_ignore_ascii_case("no"));
-            let is_ours = field("Types").contains(&"deb") && field("Components").contains(&"main");
-            (is_on && is_ours)
-                .then(|| field("URIs").into_iter().find_map(debian))
-                .flatten()
-        })
+    lines.split(|line| line.trim().is_empty()).find_map(|stanza| {
+        let field = |name| words_of(stanza, name);
+        let is_on = !field("Enabled").iter().any(|word| word.eq_ignore_ascii_case("no"));
+        let is_ours = field("Types").contains(&"deb") && field("Components").contains(&"main");
+        (is_on && is_ours).then(|| field("URIs").into_iter().find_map(debian)).flatten()
+    })
 }
 
 /// The words of a field, those of its continuation lines included.
@@ -102,10 +90,7 @@ deb [arch=amd64 signed-by=/k.gpg] https://container.example/linux/debian bookwor
 deb [ arch=amd64 ] http://mirror.example/pub/debian/ bookworm main contrib # ours
 deb http://second.example/debian bookworm main
 ";
-        assert_eq!(
-            in_list(text).as_deref(),
-            Some("http://mirror.example/pub/debian")
-        );
+        assert_eq!(in_list(text).as_deref(), Some("http://mirror.example/pub/debian"));
     }
 
     #[test]
@@ -129,10 +114,7 @@ Suites: bookworm bookworm-updates
 Components: main
 Signed-By: /usr/share/keyrings/debian-archive-keyring.gpg
 ";
-        assert_eq!(
-            in_stanzas(text).as_deref(),
-            Some("http://mirror.example/debian")
-        );
+        assert_eq!(in_stanzas(text).as_deref(), Some("http://mirror.example/debian"));
     }
 
     #[test]
@@ -145,10 +127,7 @@ Signed-By: /usr/share/keyrings/debian-archive-keyring.gpg
 
     #[test]
     fn a_machine_of_another_distribution_has_no_mirror() {
-        assert_eq!(
-            in_list("deb http://archive.example/ubuntu noble main\n"),
-            None
-        );
+        assert_eq!(in_list("deb http://archive.example/ubuntu noble main\n"), None);
         assert_eq!(
             in_stanzas("Types: deb\nURIs: http://a.example/ubuntu\nComponents: main\n"),
             None

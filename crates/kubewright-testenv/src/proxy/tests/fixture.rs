@@ -66,10 +66,7 @@ impl Fixture {
     }
 
     pub(super) async fn say(&self, text: &'static str) {
-        self.events
-            .send(Bytes::from_static(text.as_bytes()))
-            .await
-            .unwrap();
+        self.events.send(Bytes::from_static(text.as_bytes())).await.unwrap();
     }
 
     pub(super) async fn stop_upstream(&mut self) {
@@ -84,9 +81,7 @@ impl Fixture {
     pub(super) async fn connect(&self) -> std::io::Result<Client> {
         let stream = TcpStream::connect(self.proxy.address()).await?;
         let connector = tls::connector(&self.ca, None).unwrap();
-        let stream = connector
-            .connect("127.0.0.1".try_into().unwrap(), stream)
-            .await?;
+        let stream = connector.connect("127.0.0.1".try_into().unwrap(), stream).await?;
         let handshake = hyper::client::conn::http1::handshake(TokioIo::new(stream)).await;
         let (sender, connection) = handshake.unwrap();
         tokio::spawn(connection.with_upgrades());
@@ -100,9 +95,7 @@ pub(super) struct Client {
 
 impl Client {
     pub(super) async fn get(&mut self, path: &str) -> hyper::Result<Response<Incoming>> {
-        let request = Request::get(path)
-            .header(AUTHORIZATION, "Bearer abc")
-            .header("host", "h");
+        let request = Request::get(path).header(AUTHORIZATION, "Bearer abc").header("host", "h");
         self.send(request).await
     }
 
@@ -111,9 +104,7 @@ impl Client {
         request: http::request::Builder,
     ) -> hyper::Result<Response<Incoming>> {
         self.sender.ready().await?;
-        self.sender
-            .send_request(request.body(Empty::new()).unwrap())
-            .await
+        self.sender.send_request(request.body(Empty::new()).unwrap()).await
     }
 }
 
@@ -135,10 +126,7 @@ fn issue(authority: &Authority) -> Identity {
     let key = KeyPair::generate().unwrap();
     let parameters = CertificateParams::new(["127.0.0.1".to_owned()]).unwrap();
     let certificate = parameters.signed_by(&key, authority).unwrap();
-    Identity {
-        certificate_chain: certificate.pem(),
-        key: key.serialize_pem(),
-    }
+    Identity { certificate_chain: certificate.pem(), key: key.serialize_pem() }
 }
 
 fn acceptor(server: &Identity, ca: &CertificateDer<'static>) -> TlsAcceptor {
@@ -187,11 +175,7 @@ async fn converse(acceptor: TlsAcceptor, stream: TcpStream, said: Said) {
         async { Ok::<_, Infallible>(response) }
     });
     let builder = hyper::server::conn::http1::Builder::new();
-    builder
-        .serve_connection(TokioIo::new(stream), service)
-        .with_upgrades()
-        .await
-        .ok();
+    builder.serve_connection(TokioIo::new(stream), service).with_upgrades().await.ok();
 }
 
 fn answer(
@@ -207,9 +191,7 @@ fn answer(
         ECHO => {
             tokio::spawn(echo(hyper::upgrade::on(&mut request)));
             let response = response.status(StatusCode::SWITCHING_PROTOCOLS);
-            let response = response
-                .header(CONNECTION, "Upgrade")
-                .header(UPGRADE, "echo");
+            let response = response.header(CONNECTION, "Upgrade").header(UPGRADE, "echo");
             response.body(Empty::new().boxed_unsync())
         }
         _ => response
@@ -235,8 +217,6 @@ impl Body for Piped {
         mut self: Pin<&mut Self>,
         context: &mut Context<'_>,
     ) -> Poll<Option<Result<Frame<Bytes>, Infallible>>> {
-        self.0
-            .poll_recv(context)
-            .map(|data| data.map(|data| Ok(Frame::data(data))))
+        self.0.poll_recv(context).map(|data| data.map(|data| Ok(Frame::data(data))))
     }
 }

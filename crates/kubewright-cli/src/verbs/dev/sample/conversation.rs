@@ -30,10 +30,7 @@ impl Conversation {
         let Self { value } = self;
         let length = value.len();
         let expected = format!("STORED\r\nVALUE {KEY} 0 {length}\r\n{value}\r\nEND\r\n");
-        anyhow::ensure!(
-            answer == expected,
-            "it should answer {expected:?} and answers {answer:?}"
-        );
+        anyhow::ensure!(answer == expected, "it should answer {expected:?} and answers {answer:?}");
         Ok(())
     }
 }
