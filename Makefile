@@ -1,7 +1,10 @@
 # The verbs people type. Each calls the program; nothing is decided here.
 
 CARGO ?= cargo
+CACHE ?= $(or $(KUBEWRIGHT_CACHE),$(or $(XDG_CACHE_HOME),$(HOME)/.cache)/kubewright)
 KUBEWRIGHT = $(CARGO) run --quiet --package kubewright-cli --bin kubewright --
+DENY_VERSION = 0.20.2
+DENY = $(CACHE)/tools/cargo-deny-$(DENY_VERSION)
 
 .DEFAULT_GOAL := help
 .PHONY: help cluster cluster-down test ci fmt lint docs licenses cycles
@@ -20,13 +23,25 @@ test: ## All tests that this machine can run; names what it had to leave out
 	$(CARGO) test --workspace
 	@$(KUBEWRIGHT) dev check
 
+cycles: ## Start and end environments, also by kill -9, and fail if anything is left behind
+	$(CARGO) run --package kubewright-bench --bin cycles -- $(or $(CYCLES),--control-plane 3 --nodes 1 --kill 4)
+
 fmt: ## Formatting, checked
 	$(CARGO) fmt --all --check
 
-lint: ## Clippy and shellcheck, warnings are errors
+lint: ## Clippy, warnings are errors
 	$(CARGO) clippy --workspace --all-targets -- -D warnings
 
-docs: ## Rustdoc, warnings are errors
+docs: ## Rustdoc without warnings, and no dead path in ARCHITECTURE.md
 	RUSTDOCFLAGS="-D warnings" $(CARGO) doc --workspace --no-deps --document-private-items
+	@for path in $$(grep -oE '`[A-Za-z.][^` ]*[./][^` ]*`' ARCHITECTURE.md | tr -d '`' | grep -v '#'); do \
+		test -e "$$path" || { echo "ARCHITECTURE.md names $$path, which is not there"; exit 1; }; done
 
-ci: fmt lint docs test ## What CI runs
+licenses: $(DENY) ## Licences, bans and sources of all dependencies
+	$(DENY)/bin/cargo-deny --all-features check licenses bans sources
+
+$(DENY):
+	$(CARGO) install --quiet --locked --root $@.partial cargo-deny@$(DENY_VERSION)
+	mv $@.partial $@
+
+ci: fmt lint docs licenses test cycles ## What CI runs

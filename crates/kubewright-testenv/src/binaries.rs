@@ -141,9 +141,9 @@ impl Binaries {
         Ok(removed)
     }
 
-    /// The directory that holds the cache.
-    pub fn cache_root(&self) -> &Path {
-        self.cache.root()
+    /// Where they are kept.
+    pub fn cache(&self) -> &Cache {
+        &self.cache
     }
 
     /// The version that these programs are of.

@@ -11,7 +11,8 @@ use std::net::{IpAddr, Ipv4Addr, SocketAddr, TcpListener};
 use std::path::PathBuf;
 use std::time::Duration;
 
-use kube::Client;
+use k8s_openapi::api::core::v1::ServiceAccount;
+use kube::{Api, Client};
 use tokio::net::TcpStream;
 
 use crate::binaries::{Binaries, Binary};
@@ -65,17 +66,7 @@ impl ControlPlane {
         binaries: &Binaries,
         plan: &Plan,
     ) -> Result<Self, Error> {
-        let mut tries = 1;
-        loop {
-            match Self::try_start(workspace, binaries, plan).await {
-                Err(Error::Exited { log, .. })
-                    if log.contains("address already in use") && tries < PORT_TRIES =>
-                {
-                    tries += 1;
-                }
-                result => return result,
-            }
-        }
+        while_ports_are_taken(async || Self::try_start(workspace, binaries, plan).await).await
     }
 
     async fn try_start(
@@ -147,10 +138,10 @@ impl ControlPlane {
     ) -> Result<Self, Error> {
         let manager = binaries.find(Binary::KubeControllerManager)?;
         let identity = self.identity(workspace, "system:kube-controller-manager", None)?;
-        let manager = controllers::controller_manager(workspace, &manager, &identity, plan)?;
+        let manager = controllers::controller_manager(workspace, &manager, &identity, plan);
         let scheduler = binaries.find(Binary::KubeScheduler)?;
         let identity = self.identity(workspace, "system:kube-scheduler", None)?;
-        let scheduler = controllers::scheduler(workspace, &scheduler, &identity)?;
+        let scheduler = controllers::scheduler(workspace, &scheduler, &identity);
         manager.start()?;
         scheduler.start()?;
         self.controller_manager = Some(manager);
@@ -176,6 +167,18 @@ impl ControlPlane {
             self.client.request_text(request).await.map(drop).map_err(|error| crate::chain(&error))
         })
         .await
+    }
+
+    /// Waits until the controllers work: a namespace has its default ServiceAccount, without which no
+    /// pod can be made.
+    pub(crate) async fn until_controllers_ready(&self) -> Result<(), Error> {
+        let Some(manager) = &self.controller_manager else { return Ok(()) };
+        let accounts: Api<ServiceAccount> = Api::namespaced(self.client.clone(), "default");
+        until_ready(manager, START_LIMIT, async || {
+            accounts.get("default").await.map(drop).map_err(|error| crate::chain(&error))
+        })
+        .await?;
+        self.scheduler.as_ref().map_or(Ok(()), Process::check)
     }
 
     /// The kubeconfig of a component with a certificate of its own, as a file.
@@ -204,6 +207,19 @@ impl ControlPlane {
     }
 }
 
+/// Tries again with other ports when another process took one between finding and using it.
+async fn while_ports_are_taken<T>(
+    mut start: impl AsyncFnMut() -> Result<T, Error>,
+) -> Result<T, Error> {
+    for _ in 1..PORT_TRIES {
+        match start().await {
+            Err(Error::Exited { log, .. }) if log.contains("address already in use") => {}
+            result => return result,
+        }
+    }
+    start().await
+}
+
 /// A port that nobody listens on at the moment. It may be taken before it is used: the start is then
 /// tried again with another.
 fn free_port(address: Ipv4Addr) -> Result<u16, Error> {
@@ -216,4 +232,36 @@ fn free_port(address: Ipv4Addr) -> Result<u16, Error> {
 fn arguments(program: &std::path::Path, lines: &[String]) -> Vec<std::ffi::OsString> {
     let lines = lines.iter().map(|line| line.as_str().into());
     std::iter::once(program.as_os_str().to_owned()).chain(lines).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn ended(log: &str) -> Error {
+        Error::Exited { name: "etcd".to_owned(), status: "1".to_owned(), log: log.to_owned() }
+    }
+
+    #[tokio::test]
+    async fn a_start_that_found_its_port_taken_is_tried_again() {
+        let mut starts = 0;
+        let result = while_ports_are_taken(async || {
+            starts += 1;
+            if starts == 1 { Err(ended("bind: address already in use")) } else { Ok(()) }
+        });
+        result.await.unwrap();
+        assert_eq!(starts, 2);
+    }
+
+    #[tokio::test]
+    async fn ports_that_stay_taken_and_other_failures_end_the_start() {
+        let mut starts = 0;
+        let mut start = async |log| {
+            starts += 1;
+            Err::<(), _>(ended(log))
+        };
+        while_ports_are_taken(async || start("address already in use").await).await.unwrap_err();
+        while_ports_are_taken(async || start("unknown flag").await).await.unwrap_err();
+        assert_eq!(starts, PORT_TRIES + 1);
+    }
 }

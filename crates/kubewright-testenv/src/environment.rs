@@ -4,6 +4,7 @@
 
 mod builder;
 
+use std::io;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::sync::Arc;
@@ -40,7 +41,8 @@ pub struct Environment {
     nodes: Vec<Node>,
     network: Option<Arc<Network>>,
     workspace: Workspace,
-    keeper: Keeper,
+    /// None once it was told to end the environment, or to let it go.
+    keeper: Option<Keeper>,
 }
 
 impl Environment {
@@ -199,15 +201,19 @@ impl Environment {
         snapshot::restore(&self.workspace, &self.control_plane, snapshot).await
     }
 
-    /// All processes, for status and dumps.
+    /// All components and their process ids, for status and dumps.
     pub fn processes(&self) -> Vec<(String, Option<u32>)> {
+        let mut processes = Vec::new();
+        self.each_process(|process| processes.push((process.name().to_owned(), process.id())));
+        processes
+    }
+
+    fn each_process(&self, mut visit: impl FnMut(&Process)) {
         let plane = &self.control_plane;
-        let mut processes = vec![&plane.etcd, &plane.apiserver];
-        processes.extend(plane.controller_manager.iter().chain(&plane.scheduler));
-        processes.extend(self.network.iter().map(|network| &network.switch));
-        let nodes: Vec<_> = self.nodes.iter().flat_map(Node::processes).collect();
-        processes.extend(nodes.iter().map(AsRef::as_ref));
-        processes.into_iter().map(|process| (process.name().to_owned(), process.id())).collect()
+        [&plane.etcd, &plane.apiserver].into_iter().for_each(&mut visit);
+        plane.controller_manager.iter().chain(&plane.scheduler).for_each(&mut visit);
+        self.network.iter().for_each(|network| visit(&network.switch));
+        self.nodes.iter().flat_map(Node::processes).for_each(|process| visit(&process));
     }
 
     /// The directory with data and logs.
@@ -218,14 +224,27 @@ impl Environment {
     /// Ends the environment and returns when nothing of it is left.
     pub async fn stop(mut self) -> Result<(), Error> {
         let directory = self.workspace.root().to_owned();
-        let ended = tokio::task::spawn_blocking(move || self.keeper.tear_down()).await;
+        let ended = tokio::task::spawn_blocking(move || self.tear_down()).await;
         ended.unwrap_or_else(|error| Err(error.into())).map_err(Error::io("tear down", &directory))
     }
 
     /// Lets the environment outlive this process; [`tear_down`](crate::tear_down) ends it.
-    pub fn release(self) -> Result<(), Error> {
-        let directory = self.workspace.root().to_owned();
-        self.keeper.release().map_err(Error::io("let go of", &directory))
+    pub fn release(mut self) -> Result<(), Error> {
+        let released = self.keeper.take().map_or(Ok(()), Keeper::release);
+        released.map_err(Error::io("let go of", self.workspace.root()))
+    }
+
+    fn tear_down(&mut self) -> io::Result<()> {
+        let Some(mut keeper) = self.keeper.take() else { return Ok(()) };
+        let ended = keeper.tear_down();
+        self.each_process(Process::reap);
+        ended
+    }
+}
+
+impl Drop for Environment {
+    fn drop(&mut self) {
+        let _ = self.tear_down();
     }
 }
 

@@ -23,6 +23,7 @@ use tokio::runtime::Runtime;
 use tokio::sync::OnceCell;
 
 pub use env::Env;
+use env::NotLocal;
 
 use crate::binaries::Binaries;
 use crate::cache::Cache;
@@ -34,6 +35,9 @@ use crate::version::KubernetesVersion;
 
 /// No test takes longer: a hang is a failure too.
 const LIMIT: Duration = Duration::from_mins(5);
+
+const NOT_LOCAL: &str =
+    "it needs a local environment, and CLUSTER=current says to use a cluster that is not ours";
 
 /// What a test asks of its environment.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -88,11 +92,7 @@ where
     R: TestResult,
 {
     if let Some(reason) = left_out(needs) {
-        let all = std::env::var("KUBEWRIGHT_ALL_TIERS")
-            .is_ok_and(|value| !matches!(value.as_str(), "" | "0"));
-        assert!(!all, "{name} cannot run here, and KUBEWRIGHT_ALL_TIERS is set:\n{reason}");
-        let _ = writeln!(std::io::stderr(), "LEFT OUT: {name}:\n{reason}");
-        return;
+        return leave_out(name, &reason);
     }
     let env = RUNTIME.block_on(new_env(name, needs)).unwrap_or_else(|reason| panic!("{reason}"));
     let outcome = catch_unwind(AssertUnwindSafe(|| {
@@ -103,6 +103,11 @@ where
         Ok(Err(_)) => Some(Box::new(format!("{name} was not over after {LIMIT:?}"))),
         Ok(Ok(result)) => result.failure().map(|failure| Box::new(failure) as _),
     };
+    let not_local = failure.as_ref().is_some_and(|failure| failure.is::<NotLocal>());
+    if not_local {
+        leave_out(name, NOT_LOCAL);
+        return RUNTIME.block_on(env.finish(true));
+    }
     if failure.is_some() {
         RUNTIME.block_on(dump::write(name, &env));
     }
@@ -115,14 +120,21 @@ where
     }
 }
 
+/// Says so, or fails where nothing may be left out.
+fn leave_out(name: &str, reason: &str) {
+    let all = std::env::var("KUBEWRIGHT_ALL_TIERS");
+    let all = all.is_ok_and(|value| !matches!(value.as_str(), "" | "0"));
+    assert!(!all, "{name} cannot run here, and KUBEWRIGHT_ALL_TIERS is set:\n  {reason}");
+    let _ = writeln!(std::io::stderr(), "LEFT OUT: {name}:\n  {reason}");
+}
+
 /// Why a test cannot run on this machine or cluster.
 fn left_out(needs: Needs) -> Option<String> {
     if is_current_cluster() {
-        let reason = "it disturbs its environment, and CLUSTER=current says to use a cluster that is not ours";
-        return needs.own.then(|| format!("  {reason}"));
+        return needs.own.then(|| NOT_LOCAL.to_owned());
     }
     let missing = tier_missing(needs.tier()).unwrap_or_else(|error| vec![error.chain()]);
-    (!missing.is_empty()).then(|| format!("  {}", missing.join("\n  ")))
+    (!missing.is_empty()).then(|| missing.join("\n  "))
 }
 
 /// What keeps this machine from running `tier`, as sentences; asked once, it may take a look at the

@@ -17,7 +17,7 @@ pub use archive::{ArchiveError, ImageSpec, Source};
 pub use debian::DebianError;
 pub use static_binary::BinaryImage;
 
-use crate::cache::{Cache, CacheError};
+use crate::cache::{Cache, CacheError, Entry};
 use crate::progress::Progress;
 
 /// The versions of memcached that tests use; each is in a Debian suite.
@@ -110,9 +110,14 @@ impl Images {
         Self { cache, progress }
     }
 
-    /// True if this machine has what it takes to make images that are not in the cache yet.
-    pub fn is_available() -> bool {
-        debian::missing_program().is_none()
+    /// Why the images of a node cannot be made here; none if they can, or are all in the cache.
+    pub fn obstacle(&self) -> Option<String> {
+        let memcached = MEMCACHED_VERSIONS.iter().map(|version| format!("memcached-{version}"));
+        let mut keys = memcached.chain(["pause-1".to_owned()]);
+        if keys.all(|key| self.entry(&key).is_intact()) {
+            return None;
+        }
+        debian::Debian::of_this_machine().err().map(|error| crate::chain(&error))
     }
 
     /// `docker.io/library/memcached:VERSION`: takes `args` and `command` as the official image does,
@@ -144,10 +149,14 @@ impl Images {
         key: &str,
         make: impl FnOnce(&Path) -> Result<(), ImageError>,
     ) -> Result<PathBuf, ImageError> {
-        let key = format!("images/linux-{}/{key}-r{RECIPE}.tar", archive::architecture());
-        self.cache.entry(&key).ensure(self.progress, |out| {
+        self.entry(key).ensure(self.progress, |out| {
             self.progress.step(&format!("making the image {name}"), || make(out))
         })?
+    }
+
+    fn entry(&self, key: &str) -> Entry {
+        let key = format!("images/linux-{}/{key}-r{RECIPE}.tar", archive::architecture());
+        self.cache.entry(&key)
     }
 }
 

@@ -1,5 +1,42 @@
 //! A real Kubernetes for tests and for trying things out: etcd, kube-apiserver,
 //! kube-controller-manager, kube-scheduler, and nodes with real pods. No fakes.
+//!
+//! A test gets a namespace of its own in an environment that the test binary shares:
+//!
+//! ```no_run
+//! use k8s_openapi::api::core::v1::ConfigMap;
+//! use kubewright_testenv::Env;
+//!
+//! #[kubewright_testenv::test]
+//! async fn a_config_map_is_kept(env: Env) {
+//!     let map: ConfigMap = serde_json::from_str(r#"{"metadata": {"name": "a"}}"#).unwrap();
+//!     let made = env.create(map).await;
+//!     let found = env.api::<ConfigMap>().get("a").await.unwrap();
+//!     assert_eq!(made.metadata.uid, found.metadata.uid);
+//! }
+//! ```
+//!
+//! `#[kubewright_testenv::test(controllers)]` adds the built-in controllers, `(nodes = 2)` nodes with
+//! real pods, `(own)` an environment that the test may disturb. Without the attribute:
+//!
+//! ```no_run
+//! # async fn example() -> Result<(), kubewright_testenv::Error> {
+//! use kubewright_testenv::{Environment, Identity};
+//!
+//! let environment = Environment::builder().nodes(1).start().await?;
+//! let jane = environment.client_as(Identity::User { name: "jane", groups: &["team"] }).await?;
+//! environment.apiserver().pause();
+//! // … what does the program under test do now?
+//! environment.apiserver().resume();
+//! environment.stop().await?;
+//! # Ok(())
+//! # }
+//! ```
+//!
+//! # Guarantees
+//! - Nothing of an environment outlives its owner, not even one that is killed.
+//! - Nothing that is sent to an address of the environment leaves the machine.
+//! - Several environments run side by side, of one process or of many.
 
 pub mod audit;
 pub mod binaries;

@@ -7,7 +7,9 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use crate::binaries::{Binaries, Binary};
+use crate::images::Images;
 use crate::node::packages;
+use crate::progress::Progress;
 
 /// A kind of environment, by what it asks of the machine.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -72,13 +74,14 @@ pub fn missing(tier: Tier, binaries: &Binaries) -> Vec<Missing> {
             missing.extend(cgroups()); // which only root could write to
         }
         missing.extend(packages::missing_for_good());
+        missing.extend(images(binaries));
     }
     let absent: Vec<_> =
         wanted.into_iter().filter(|binary| !binaries.is_present(*binary)).collect();
     if !absent.is_empty() {
         missing.extend(source_of_binaries(&absent));
         missing.extend(space(
-            binaries.cache_root(),
+            binaries.cache().root(),
             BUILD_SPACE,
             "for getting the programs of Kubernetes",
         ));
@@ -112,6 +115,15 @@ fn cgroups() -> Option<Missing> {
         what: "no writable cgroups under /sys/fs/cgroup".to_owned(),
         why: "a node runs every pod in a cgroup",
         remedy: "run on a machine (or in a privileged container) with cgroups mounted".to_owned(),
+    })
+}
+
+fn images(binaries: &Binaries) -> Option<Missing> {
+    let images = Images::new(binaries.cache().clone(), Progress::Silent);
+    images.obstacle().map(|what| Missing {
+        what,
+        why: "the images that pods start from are made of Debian's packages",
+        remedy: "run on Debian, or bring a cache that has them (KUBEWRIGHT_CACHE)".to_owned(),
     })
 }
 

@@ -127,6 +127,12 @@ impl Process {
         Ok(())
     }
 
+    /// Ends it as [`Self::stop`] does and starts it again, on the same data and ports.
+    pub async fn restart(&self, grace: Duration) -> Result<(), Error> {
+        self.stop(grace).await?;
+        self.start()
+    }
+
     /// Halts it where it is: SIGSTOP. Its connections stay open and nobody answers on them.
     pub fn pause(&self) {
         self.signal(Signal::STOP);
@@ -140,6 +146,12 @@ impl Process {
     /// True while the process exists, paused or not.
     pub fn is_running(&self) -> bool {
         self.exit_status().is_none()
+    }
+
+    /// Lets the kernel forget a process that the keeper has ended. Blocks for the moment that takes.
+    pub(crate) fn reap(&self) {
+        let mut child = self.child.lock().unwrap_or_else(PoisonError::into_inner);
+        let _ = child.as_mut().map(Child::wait);
     }
 
     /// How it ended, if it did or was never started.

@@ -1,10 +1,8 @@
 //! How kube-controller-manager and kube-scheduler are run: one of each, no leader election.
 
-use std::net::Ipv4Addr;
 use std::path::Path;
 
-use crate::control_plane::{Plan, free_port};
-use crate::error::Error;
+use crate::control_plane::Plan;
 use crate::process::Process;
 use crate::workspace::Workspace;
 
@@ -13,9 +11,9 @@ pub(super) fn controller_manager(
     program: &Path,
     kubeconfig: &Path,
     plan: &Plan,
-) -> Result<Process, Error> {
+) -> Process {
     let file = |name: &str| workspace.path(name).display().to_string();
-    let mut lines = common(kubeconfig)?;
+    let mut lines = common(kubeconfig);
     lines.extend([
         "--use-service-account-credentials=true".to_owned(),
         format!("--service-account-private-key-file={}", file("keys/tokens.key")),
@@ -27,22 +25,17 @@ pub(super) fn controller_manager(
         "--node-monitor-period=1s".to_owned(),
         "--node-monitor-grace-period=10s".to_owned(),
     ]);
-    Ok(Process::new(workspace, "kube-controller-manager", super::arguments(program, &lines)))
+    Process::new(workspace, "kube-controller-manager", super::arguments(program, &lines))
 }
 
-pub(super) fn scheduler(
-    workspace: &Workspace,
-    program: &Path,
-    kubeconfig: &Path,
-) -> Result<Process, Error> {
-    Ok(Process::new(workspace, "kube-scheduler", super::arguments(program, &common(kubeconfig)?)))
+pub(super) fn scheduler(workspace: &Workspace, program: &Path, kubeconfig: &Path) -> Process {
+    Process::new(workspace, "kube-scheduler", super::arguments(program, &common(kubeconfig)))
 }
 
-fn common(kubeconfig: &Path) -> Result<Vec<String>, Error> {
-    Ok(vec![
+fn common(kubeconfig: &Path) -> Vec<String> {
+    vec![
         format!("--kubeconfig={}", kubeconfig.display()),
         "--leader-elect=false".to_owned(),
-        "--bind-address=127.0.0.1".to_owned(),
-        format!("--secure-port={}", free_port(Ipv4Addr::LOCALHOST)?),
-    ])
+        "--secure-port=0".to_owned(), // nobody asks them anything, and a port could be taken
+    ]
 }

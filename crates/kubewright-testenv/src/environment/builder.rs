@@ -161,7 +161,13 @@ impl Builder {
             images.push(maker.pause()?);
             images.push(maker.coredns(&binaries.find(Binary::CoreDns)?, COREDNS_VERSION)?);
             for version in MEMCACHED_VERSIONS {
-                images.push(maker.memcached(version)?);
+                match maker.memcached(version) {
+                    Ok(image) => images.push(image),
+                    // Debian moves on; a version that it no longer has must not keep a node from starting.
+                    Err(error) => {
+                        self.progress.note(&format!("left out: {}", crate::chain(&error)))
+                    }
+                }
             }
         }
         Ok(Parts { binaries, images })
@@ -173,11 +179,13 @@ impl Builder {
         let workspace = Workspace::new(directory.clone());
         let keeper = Keeper::start(&directory, lock)
             .map_err(Error::io("start the keeper of", &directory))?;
+        let keeper = Some(keeper);
         let binaries = &parts.binaries;
         let kubectl = binaries.find(Binary::Kubectl)?;
         let version = binaries.version();
         if self.nodes == 0 {
             let control_plane = ControlPlane::start(&workspace, binaries, &self.plan(None)).await?;
+            control_plane.until_controllers_ready().await?;
             let (nodes, network) = (Vec::new(), None);
             return Ok(Environment {
                 version,
@@ -261,6 +269,7 @@ impl Environment {
                 post(&self.control_plane.client, path, &object).await?;
             }
         }
+        self.control_plane.until_controllers_ready().await?;
         for node in &self.nodes {
             self.until_node(node.name(), true, NODE_LIMIT).await?;
         }

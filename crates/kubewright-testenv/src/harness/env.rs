@@ -4,18 +4,24 @@
 #![expect(clippy::panic, reason = "a test fails by a panic")]
 
 use std::fmt::Debug;
+use std::process::Command;
 use std::sync::Arc;
 
 use k8s_openapi::NamespaceResourceScope;
 use k8s_openapi::api::core::v1::Namespace;
+use k8s_openapi::apiextensions_apiserver::pkg::apis::apiextensions::v1::CustomResourceDefinition;
 use kube::api::{DeleteParams, ListParams, ObjectMeta, PostParams, Preconditions};
 use kube::{Api, Client, Resource, ResourceExt};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 
+use crate::crds;
 use crate::environment::Environment;
 use crate::error::Error;
 use crate::harness::eventually;
+
+/// Ends a test that needs the local environment and has none.
+pub(super) struct NotLocal;
 
 /// The environment of one test.
 #[derive(Clone)]
@@ -54,17 +60,27 @@ impl Env {
         &self.namespace
     }
 
-    /// The local environment, to disturb if the test has its own.
+    /// The local environment, to disturb if the test has its own. On a cluster that is not ours the
+    /// test ends here and counts as left out.
+    pub fn environment(&self) -> &Environment {
+        self.environment.as_deref().unwrap_or_else(|| std::panic::resume_unwind(Box::new(NotLocal)))
+    }
+
+    /// Installs definitions and waits until they are served.
     ///
     /// # Panics
-    /// On a cluster that is not ours; tests that ask for their `own` are not run there.
-    pub fn environment(&self) -> &Environment {
-        match &self.environment {
-            Some(environment) => environment,
-            None => {
-                panic!("this test runs on the current cluster: mark it `own` to keep it from there")
-            }
-        }
+    /// If the API server refuses them.
+    pub async fn install(&self, definitions: &[CustomResourceDefinition]) {
+        let installed = crds::install(&self.client, definitions).await;
+        installed.unwrap_or_else(|error| panic!("{}", error.chain()));
+    }
+
+    /// `kubectl` in the test's namespace, with all rights.
+    pub fn kubectl(&self) -> Command {
+        let local = self.environment.as_ref().map(|environment| environment.kubectl());
+        let mut command = local.unwrap_or_else(|| Command::new("kubectl"));
+        command.args(["--namespace", &self.namespace]);
+        command
     }
 
     /// The objects of a kind in the test's namespace.

@@ -155,7 +155,7 @@ impl Root {
 }
 
 /// The first of the needed programs that this machine does not have.
-pub(crate) fn missing_program() -> Option<&'static str> {
+fn missing_program() -> Option<&'static str> {
     missing_in(&env::var_os("PATH").unwrap_or_default())
 }
 

@@ -11,7 +11,7 @@ use crate::fixtures::{config_map, definition, typed};
 #[kubewright_testenv::test]
 async fn an_installed_definition_is_served(env: Env) {
     let definition = definition("widgets", "Widget");
-    env.environment().install(std::slice::from_ref(&definition)).await.unwrap();
+    env.install(std::slice::from_ref(&definition)).await;
     let kind = kube::api::GroupVersionKind::gvk("test.kubewright.dev", "v1", "Widget");
     let resource = kube::api::ApiResource::from_gvk(&kind);
     let api: Api<DynamicObject> = Api::namespaced_with(env.client(), env.namespace(), &resource);

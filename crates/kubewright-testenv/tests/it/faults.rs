@@ -49,7 +49,7 @@ async fn a_stopped_component_ends_and_restarts_in_order(env: Env) {
     let before = etcd.id();
     etcd.stop(Duration::from_secs(5)).await.unwrap();
     assert!(!etcd.is_running() && etcd.id().is_none());
-    etcd.start().unwrap();
+    etcd.restart(Duration::ZERO).await.unwrap();
     env.environment().until_ready().await.unwrap();
     assert_ne!(etcd.id(), before);
 }
@@ -64,4 +64,17 @@ async fn a_restored_snapshot_brings_back_what_was_and_forgets_what_came_after(en
     let api = env.api::<ConfigMap>();
     assert_eq!(api.get("early").await.unwrap().metadata.uid, early.metadata.uid);
     assert!(api.get_opt("late").await.unwrap().is_none());
+}
+
+/// The port is the API server's own: another one would be a different server to its clients.
+#[kubewright_testenv::test(own)]
+async fn an_api_server_whose_port_was_taken_meanwhile_says_so(env: Env) {
+    let environment = env.environment();
+    let kubeconfig = std::fs::read_to_string(environment.kubeconfig()).unwrap();
+    let address = kubeconfig.split("https://").nth(1).unwrap().split('"').next().unwrap();
+    environment.apiserver().kill().await.unwrap();
+    let _taken = std::net::TcpListener::bind(address).unwrap();
+    environment.apiserver().start().unwrap();
+    let error = environment.until_ready().await.unwrap_err().to_string();
+    assert!(error.contains("address already in use"), "{error}");
 }

@@ -78,8 +78,8 @@ pub(crate) async fn until_gone(env: &Env, name: &str) {
 
 /// Runs `kubectl` in the test's namespace and returns what it printed.
 pub(crate) async fn kubectl(env: &Env, arguments: &[&str]) -> Result<String, String> {
-    let mut command = env.environment().kubectl();
-    command.args(["--namespace", env.namespace()]).args(arguments);
+    let mut command = env.kubectl();
+    command.args(arguments);
     let output =
         tokio::process::Command::from(command).output().await.map_err(|error| error.to_string())?;
     let text = String::from_utf8_lossy(&output.stdout).into_owned();

@@ -28,8 +28,8 @@ async fn logs_and_exec_work(env: Env) {
 async fn port_forward_reaches_the_pod(env: Env) {
     env.create(memcached("cache", json!({}))).await;
     ready(&env, "cache").await;
-    let mut command = env.environment().kubectl();
-    command.args(["--namespace", env.namespace(), "port-forward", "pod/cache", ":11211"]);
+    let mut command = env.kubectl();
+    command.args(["port-forward", "pod/cache", ":11211"]);
     let mut command = tokio::process::Command::from(command);
     let mut forward =
         command.stdout(std::process::Stdio::piped()).kill_on_drop(true).spawn().unwrap();
