@@ -165,7 +165,7 @@ impl Builder {
                     Ok(image) => images.push(image),
                     // Debian moves on; a version that it no longer has must not keep a node from starting.
                     Err(error) => {
-                        self.progress.note(&format!("left out: {}", crate::chain(&error)))
+                        self.progress.note(&format!("left out: {}", crate::chain(&error)));
                     }
                 }
             }
