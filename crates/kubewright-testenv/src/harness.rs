@@ -19,6 +19,9 @@ use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 use std::sync::{Arc, LazyLock, Mutex, PoisonError};
 use std::time::Duration;
 
+use k8s_openapi::api::core::v1::Node as NodeObject;
+use kube::api::ListParams;
+use kube::{Api, Client};
 use tokio::runtime::Runtime;
 use tokio::sync::OnceCell;
 
@@ -120,6 +123,16 @@ where
     }
 }
 
+/// True if this machine can run `tier`; else the test `name` counts as left out. For tests that start
+/// their environments themselves.
+pub fn can_run(name: &str, tier: Tier) -> bool {
+    let missing = tier_missing(tier).unwrap_or_else(|error| vec![error.chain()]);
+    if !missing.is_empty() {
+        leave_out(name, &missing.join("\n  "));
+    }
+    missing.is_empty()
+}
+
 /// Says so, or fails where nothing may be left out.
 fn leave_out(name: &str, reason: &str) {
     let all = std::env::var("KUBEWRIGHT_ALL_TIERS");
@@ -131,10 +144,25 @@ fn leave_out(name: &str, reason: &str) {
 /// Why a test cannot run on this machine or cluster.
 fn left_out(needs: Needs) -> Option<String> {
     if is_current_cluster() {
-        return needs.own.then(|| NOT_LOCAL.to_owned());
+        return if needs.own { Some(NOT_LOCAL.to_owned()) } else { too_few_nodes(needs.nodes) };
     }
     let missing = tier_missing(needs.tier()).unwrap_or_else(|error| vec![error.chain()]);
     (!missing.is_empty()).then(|| missing.join("\n  "))
+}
+
+/// A cluster that is not ours has the nodes that it has.
+fn too_few_nodes(wanted: u8) -> Option<String> {
+    let count = async {
+        let api: Api<NodeObject> = Api::all(Client::try_default().await?);
+        Ok::<_, kube::Error>(api.list(&ListParams::default()).await?.items.len())
+    };
+    match if wanted == 0 { Ok(0) } else { RUNTIME.block_on(count) } {
+        Ok(count) if count >= usize::from(wanted) => None,
+        Ok(count) => Some(format!("it wants {wanted} nodes, and the current cluster has {count}")),
+        Err(error) => {
+            Some(format!("the nodes of the current cluster are unknown: {}", crate::chain(&error)))
+        }
+    }
 }
 
 /// What keeps this machine from running `tier`, as sentences; asked once, it may take a look at the

@@ -3,6 +3,8 @@
 use k8s_openapi::api::core::v1::{ConfigMap, Namespace, Service, ServiceAccount};
 use kube::Api;
 use kube::api::{DynamicObject, ListParams, PostParams};
+use kubewright_testenv::harness::can_run;
+use kubewright_testenv::preflight::Tier;
 use kubewright_testenv::{Env, Environment, KubernetesVersion};
 use serde_json::json;
 
@@ -40,6 +42,7 @@ async fn the_server_says_the_version_that_was_asked_for(env: Env) {
 /// A packet for a Service must not leave the machine, not even where nobody can set a route.
 #[kubewright_testenv::test]
 async fn without_nodes_a_service_has_a_loopback_address(env: Env) {
+    assert!(env.environment().nodes().is_empty());
     let service: Service =
         typed(json!({ "metadata": { "name": "a" }, "spec": { "ports": [{ "port": 80 }] } }));
     let address = env.create(service).await.spec.unwrap().cluster_ip.unwrap();
@@ -67,6 +70,9 @@ async fn controllers_make_the_default_service_account_and_finish_namespaces(env:
 
 #[tokio::test]
 async fn two_environments_run_side_by_side_and_one_ends_alone() {
+    if !can_run("two_environments", Tier::ControlPlane) {
+        return;
+    }
     let builder = Environment::builder();
     let (first, second) = tokio::join!(builder.clone().start(), builder.start());
     let (first, second) = (first.unwrap(), second.unwrap());
@@ -81,6 +87,9 @@ async fn two_environments_run_side_by_side_and_one_ends_alone() {
 /// The oldest supported version is built and started in the same way as the newest.
 #[tokio::test]
 async fn the_oldest_supported_version_starts() {
+    if !can_run("the_oldest_supported_version", Tier::ControlPlane) {
+        return;
+    }
     let oldest = KubernetesVersion::all().last().unwrap();
     let environment = Environment::builder().version(oldest).start().await.unwrap();
     environment.install(&[definition("widgets", "Widget")]).await.unwrap();

@@ -60,9 +60,10 @@ async fn memcached_answers_on_its_pod_ip_its_service_ip_and_its_service_name(env
 
 #[kubewright_testenv::test(nodes = 2)]
 async fn pods_on_different_nodes_reach_each_other(env: Env) {
-    for (name, node) in [("left", "node-1"), ("right", "node-2")] {
+    let nodes = env.environment().nodes();
+    for (name, node) in [("left", &nodes[0]), ("right", &nodes[1])] {
         let mut pod = memcached(name, json!({}));
-        pod.spec.as_mut().unwrap().node_name = Some(node.to_owned());
+        pod.spec.as_mut().unwrap().node_name = Some(node.name().to_owned());
         env.create(pod).await;
     }
     ready(&env, "left").await;
