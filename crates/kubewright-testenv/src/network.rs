@@ -107,6 +107,8 @@ impl Network {
     /// Lays the cable from the switch to the namespace of process `init`, where it is `eth0`.
     pub(crate) async fn connect(&self, port: &str, init: u32) -> Result<(), Error> {
         let id = self.switch_id()?;
+        // The kernel may still be at removing the cable of a node that was powered off a moment ago.
+        let _ = self.inside(&format!("ip link del {port}")).await;
         let line = format!("ip link add {port} netns {id} type veth peer name eth0 netns {init}");
         self.workspace.run_line(&line).await?;
         self.inside(&format!("ip link set {port} master nodes up")).await

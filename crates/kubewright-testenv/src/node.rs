@@ -34,6 +34,10 @@ pub(crate) struct NodePlan {
     pub(crate) images: Vec<PathBuf>,
 }
 
+/// The command line of a node's first process, which is called `tini` once its namespaces are made.
+const INIT: &str = "unshare --pid --fork --kill-child --mount-proc --net --mount --uts --ipc -- \
+                    tini -- sleep infinity";
+
 /// A node of the environment, on or off.
 #[derive(Debug)]
 pub struct Node {
@@ -184,23 +188,7 @@ impl Node {
 
     /// The first process of the node: it holds the namespaces and reaps what loses its parent.
     async fn start_init(&self) -> Result<Process, Error> {
-        let line = [
-            "unshare",
-            "--pid",
-            "--fork",
-            "--kill-child",
-            "--mount-proc",
-            "--net",
-            "--mount",
-            "--uts",
-            "--ipc",
-            "--",
-            "tini",
-            "--",
-            "sleep",
-            "infinity",
-        ];
-        let line = line.map(OsString::from).to_vec();
+        let line = INIT.split(' ').map(OsString::from).collect();
         let init = Process::forking(&self.workspace, format!("{}/init", self.name), line);
         init.start()?;
         let id = namespace_of(&init, "pid").await?;

@@ -6,7 +6,7 @@ use std::io::{self, Write as _};
 use std::path::{Path, PathBuf};
 
 use k8s_openapi::api::core::v1::Event;
-use kube::api::{ApiResource, DynamicObject, ListParams};
+use kube::api::{ApiResource, DynamicObject, ListParams, TypeMeta};
 use kube::{Api, Client, Resource as _};
 
 use crate::control_plane::apiserver::AUDIT_LOG;
@@ -73,6 +73,9 @@ async fn objects(env: &Env) -> String {
             continue;
         };
         for mut object in list.items {
+            // A list does not say it of each of its items.
+            object.types =
+                Some(TypeMeta { api_version: kind.api_version.clone(), kind: kind.kind.clone() });
             object.metadata.managed_fields = None;
             text.push_str(&serde_json::to_string_pretty(&object).unwrap_or_default());
             text.push('\n');

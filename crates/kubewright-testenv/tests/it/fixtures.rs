@@ -76,6 +76,17 @@ pub(crate) async fn until_gone(env: &Env, name: &str) {
     .await;
 }
 
+/// Waits until the container of the pod `cache` was restarted `times` times and is ready.
+pub(crate) async fn until_restarted(env: &Env, times: i32) {
+    env.eventually("the container was restarted", async || {
+        let pod = env.api::<Pod>().get("cache").await.map_err(|error| error.to_string())?;
+        let statuses = pod.status.and_then(|status| status.container_statuses).unwrap_or_default();
+        let back = statuses.iter().any(|one| one.restart_count >= times && one.ready);
+        if back { Ok(()) } else { Err(format!("{statuses:?}")) }
+    })
+    .await;
+}
+
 /// Runs `kubectl` in the test's namespace and returns what it printed.
 pub(crate) async fn kubectl(env: &Env, arguments: &[&str]) -> Result<String, String> {
     let mut command = env.kubectl();

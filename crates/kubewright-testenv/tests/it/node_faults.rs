@@ -6,7 +6,7 @@ use k8s_openapi::api::core::v1::Pod;
 use kubewright_testenv::{Env, Node};
 use serde_json::json;
 
-use crate::fixtures::{kubectl, memcached, ready};
+use crate::fixtures::{kubectl, memcached, ready, until_restarted};
 
 const LIMIT: Duration = Duration::from_mins(1);
 
@@ -48,13 +48,11 @@ async fn a_node_whose_power_was_cut_comes_back_with_its_pods(env: Env) {
     until_lost(&env, node).await;
     node.power_on().await.unwrap();
     until_found(&env, node).await;
-    env.eventually("the pod runs again", async || {
-        let pod = env.api::<Pod>().get("cache").await.map_err(|error| error.to_string())?;
-        let statuses = pod.status.and_then(|status| status.container_statuses).unwrap_or_default();
-        let back = statuses.iter().any(|one| one.restart_count > 0 && one.ready);
-        if back { Ok(()) } else { Err(format!("{statuses:?}")) }
-    })
-    .await;
+    until_restarted(&env, 1).await;
+    // And once more, back before anybody noticed.
+    node.power_off().await.unwrap();
+    node.power_on().await.unwrap();
+    until_restarted(&env, 2).await;
     assert_eq!(ready(&env, "cache").await.metadata.uid, before.metadata.uid);
 }
 
@@ -64,33 +62,22 @@ async fn a_drained_node_gives_up_its_pods_unless_a_budget_forbids_it(env: Env) {
     pod.spec.as_mut().unwrap().node_name = Some("node-1".to_owned());
     env.create(pod).await;
     ready(&env, "cache").await;
-    kubectl(
-        &env,
-        &["create", "poddisruptionbudget", "cache", "--selector=app=cache", "--min-available=1"],
-    )
-    .await
-    .unwrap();
+    words(&env, "create poddisruptionbudget cache --selector=app=cache --min-available=1")
+        .await
+        .unwrap();
     env.eventually("the budget is known", async || {
-        let allowed =
-            kubectl(&env, &["get", "pdb", "cache", "-o", "jsonpath={.status.currentHealthy}"])
-                .await?;
-        if allowed == "1" { Ok(()) } else { Err(allowed) }
+        let healthy = words(&env, "get pdb cache -o jsonpath={.status.currentHealthy}").await?;
+        if healthy == "1" { Ok(()) } else { Err(healthy) }
     })
     .await;
-    let drain = [
-        "drain",
-        "node-1",
-        "--force",
-        "--ignore-daemonsets",
-        "--delete-emptydir-data",
-        "--timeout=5s",
-    ];
-    let selector = [&drain[..], &["--pod-selector=app=cache"]].concat();
-    let error = kubectl(&env, &selector).await.unwrap_err();
+    let drain = "drain node-1 --force --pod-selector=app=cache";
+    let error = words(&env, &format!("{drain} --timeout=5s")).await.unwrap_err();
     assert!(error.contains("disruption budget"), "{error}");
-    kubectl(&env, &["delete", "pdb", "cache"]).await.unwrap();
-    let drain =
-        drain.map(|word| if word.starts_with("--timeout") { "--timeout=60s" } else { word });
-    kubectl(&env, &[&drain[..], &["--pod-selector=app=cache"]].concat()).await.unwrap();
+    words(&env, "delete pdb cache").await.unwrap();
+    words(&env, &format!("{drain} --timeout=60s")).await.unwrap();
     assert!(env.api::<Pod>().get_opt("cache").await.unwrap().is_none());
+}
+
+async fn words(env: &Env, line: &str) -> Result<String, String> {
+    kubectl(env, &line.split(' ').collect::<Vec<_>>()).await
 }

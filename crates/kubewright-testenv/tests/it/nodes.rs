@@ -6,7 +6,9 @@ use kubewright_testenv::Env;
 use serde_json::json;
 use tokio::io::{AsyncBufReadExt as _, BufReader};
 
-use crate::fixtures::{OLDER_MEMCACHED, kubectl, memcached, ready, typed, until_gone};
+use crate::fixtures::{
+    OLDER_MEMCACHED, kubectl, memcached, ready, typed, until_gone, until_restarted,
+};
 use crate::services::set_and_get;
 
 #[kubewright_testenv::test(nodes = 2)]
@@ -128,14 +130,4 @@ async fn anti_affinity_puts_pods_on_different_nodes(env: Env) {
         nodes.push(ready(&env, name).await.spec.unwrap().node_name.unwrap());
     }
     assert_ne!(nodes[0], nodes[1]);
-}
-
-async fn until_restarted(env: &Env, times: i32) {
-    env.eventually("the container was restarted", async || {
-        let pod = env.api::<Pod>().get("cache").await.map_err(|error| error.to_string())?;
-        let statuses = pod.status.and_then(|status| status.container_statuses).unwrap_or_default();
-        let restarts = statuses.first().map_or(0, |status| status.restart_count);
-        if restarts >= times { Ok(()) } else { Err(format!("{restarts} restarts")) }
-    })
-    .await;
 }
