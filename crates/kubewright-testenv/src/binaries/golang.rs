@@ -1,6 +1,7 @@
 //! Builds a program from source with Go, through the Go module proxy, from the pinned modules under
 //! `go/`. Owns the modules and the build flags.
 
+use std::fs;
 use std::io;
 use std::path::Path;
 use std::process::{Command, Stdio};
@@ -57,19 +58,45 @@ pub(super) fn etcd_version(version: KubernetesVersion) -> &'static str {
     after.split_whitespace().next().unwrap_or_default()
 }
 
-/// Builds `binary` into the file `out`.
+/// Builds `binary` into the file `out`. Works in a directory beside it, so that what a killed build
+/// leaves is found and removed by the next one.
 pub(super) fn build(binary: Binary, version: KubernetesVersion, out: &Path) -> Result<(), GoError> {
+    let directory = out.with_extension("build");
+    let built = prepare(binary, version, &directory)
+        .map_err(GoError::Prepare)
+        .and_then(|()| run(package(binary), version, &directory, out));
+    let removed = remove(&directory).map_err(GoError::Prepare);
+    built.and(removed)
+}
+
+fn prepare(binary: Binary, version: KubernetesVersion, directory: &Path) -> io::Result<()> {
+    remove(directory)?;
+    fs::create_dir_all(directory.join("tmp"))?;
     let module = module(binary, version);
-    let directory = tempfile::tempdir().map_err(GoError::Prepare)?;
-    let write = |name, content| std::fs::write(directory.path().join(name), content);
-    write("go.mod", module.go_mod).map_err(GoError::Prepare)?;
-    write("go.sum", module.go_sum).map_err(GoError::Prepare)?;
+    fs::write(directory.join("go.mod"), module.go_mod)?;
+    fs::write(directory.join("go.sum"), module.go_sum)?;
     if binary == Binary::CoreDns {
-        write("main.go", COREDNS_MAIN).map_err(GoError::Prepare)?;
+        fs::write(directory.join("main.go"), COREDNS_MAIN)?;
     }
-    let package = package(binary);
+    Ok(())
+}
+
+fn remove(directory: &Path) -> io::Result<()> {
+    match fs::remove_dir_all(directory) {
+        Err(error) if error.kind() != io::ErrorKind::NotFound => Err(error),
+        _ => Ok(()),
+    }
+}
+
+fn run(
+    package: &'static str,
+    version: KubernetesVersion,
+    directory: &Path,
+    out: &Path,
+) -> Result<(), GoError> {
     let output = go()
-        .current_dir(directory.path())
+        .current_dir(directory)
+        .env("GOTMPDIR", directory.join("tmp"))
         .args(["build", "-trimpath", "-mod=readonly", "-ldflags", &linker_flags(version), "-o"])
         .arg(out)
         .arg(package)

@@ -6,7 +6,7 @@
 use std::time::{Duration, Instant};
 
 /// Generous, because a machine under load is slow and a test that works does not wait for it.
-pub(super) const LIMIT: Duration = Duration::from_mins(1);
+pub(super) const LIMIT: Duration = Duration::from_mins(2);
 const PAUSE: Duration = Duration::from_millis(50);
 
 /// Waits until `check` gives a value.
