@@ -114,9 +114,9 @@ impl Up {
             .controllers()
             .nodes(nodes)
             .directory(place.directory());
-        let step = format!("starting Kubernetes {version} ({})", summary::nodes(nodes));
-        let environment =
-            Progress::Shown.step(&step, || runtime.block_on(builder.start())).map_err(explained)?;
+        let nodes = summary::nodes(nodes);
+        Progress::Shown.note(&format!("starting Kubernetes {version} ({nodes}) …"));
+        let environment = runtime.block_on(builder.start()).map_err(explained)?;
         let record = runtime.block_on(recorded(&environment))?;
         record.write(place.directory())?;
         environment.release()?;
