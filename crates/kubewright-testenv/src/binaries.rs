@@ -7,6 +7,8 @@
 mod download;
 mod golang;
 
+use std::fs;
+use std::os::unix::fs::PermissionsExt as _;
 use std::path::{Path, PathBuf};
 
 use crate::cache::{Cache, CacheError, Entry};
@@ -120,7 +122,13 @@ impl Binaries {
         if let Some(path) = from_assets(binary) {
             return Ok(path);
         }
-        self.entry(binary).ensure(self.progress, |partial| self.make(binary, partial))?
+        let path =
+            self.entry(binary).ensure(self.progress, |partial| self.make(binary, partial))??;
+        if !is_executable(&path) {
+            // A copied cache may have lost it. If it cannot be given back, the start says what is wrong.
+            let _ = fs::set_permissions(&path, fs::Permissions::from_mode(0o755));
+        }
+        Ok(path)
     }
 
     /// True if `binary` is there already, so that [`Self::find`] takes no time.
@@ -177,8 +185,14 @@ impl Binaries {
 }
 
 fn from_assets(binary: Binary) -> Option<PathBuf> {
-    let directory = std::env::var_os("KUBEBUILDER_ASSETS")?;
-    Some(PathBuf::from(directory).join(binary.file_name())).filter(|path| path.is_file())
+    let directory = std::env::var_os("KUBEBUILDER_ASSETS").filter(|value| !value.is_empty())?;
+    let path = std::path::absolute(Path::new(&directory).join(binary.file_name())).ok()?;
+    is_executable(&path).then_some(path)
+}
+
+fn is_executable(path: &Path) -> bool {
+    fs::metadata(path)
+        .is_ok_and(|metadata| metadata.is_file() && metadata.permissions().mode() & 0o111 != 0)
 }
 
 /// Operating system and processor, as Go and the release archives spell them.

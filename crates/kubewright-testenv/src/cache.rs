@@ -52,7 +52,7 @@ impl Cache {
             .or_else(|| variable("XDG_CACHE_HOME").map(|home| home.join("kubewright")))
             .or_else(|| variable("HOME").map(|home| home.join(".cache/kubewright")))
             .ok_or(CacheError::NoHome)?;
-        Ok(Self { root })
+        Ok(Self { root: std::path::absolute(&root).unwrap_or(root) }) // programs run elsewhere
     }
 
     /// A cache in a directory of the caller's choice.
@@ -139,7 +139,7 @@ impl Entry {
             let _ = fs::remove_file(&partial);
             return Ok(Err(error));
         }
-        self.install(&partial)?;
+        self.install(&partial).inspect_err(|_| drop(fs::remove_file(&partial)))?;
         Ok(Ok(self.path.clone()))
     }
 

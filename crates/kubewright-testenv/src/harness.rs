@@ -175,7 +175,8 @@ fn tier_missing(tier: Tier) -> Result<Vec<String>, Error> {
     }
     let version = KubernetesVersion::from_environment()?;
     let binaries = Binaries::new(Cache::from_environment()?, version, Progress::Silent)?;
-    let sentences: Vec<_> = missing(tier, &binaries).iter().map(ToString::to_string).collect();
+    let sentences: Vec<_> =
+        missing(tier, &binaries, &std::env::temp_dir()).iter().map(ToString::to_string).collect();
     asked.insert(tier, sentences.clone());
     Ok(sentences)
 }

@@ -112,9 +112,7 @@ impl Images {
 
     /// Why the images of a node cannot be made here; none if they can, or are all in the cache.
     pub fn obstacle(&self) -> Option<String> {
-        let memcached = MEMCACHED_VERSIONS.iter().map(|version| format!("memcached-{version}"));
-        let mut keys = memcached.chain(["pause-1".to_owned()]);
-        if keys.all(|key| self.entry(&key).is_intact()) {
+        if from_debian().all(|key| self.entry(&key).is_intact()) {
             return None;
         }
         debian::Debian::of_this_machine().err().map(|error| crate::chain(&error))
@@ -143,6 +141,19 @@ impl Images {
         self.ensure(name, &format!("coredns-{version}"), |out| image.write(out))
     }
 
+    /// Removes from the cache whatever is damaged, checked byte for byte, and says what that was.
+    pub fn remove_damaged(&self, coredns: &str) -> Result<Vec<String>, ImageError> {
+        let mut removed = Vec::new();
+        for key in from_debian().chain([format!("coredns-{coredns}")]) {
+            let entry = self.entry(&key);
+            if entry.path().exists() && !entry.is_intact_to_the_byte() {
+                entry.remove()?;
+                removed.push(key);
+            }
+        }
+        Ok(removed)
+    }
+
     fn ensure(
         &self,
         name: &str,
@@ -158,6 +169,12 @@ impl Images {
         let key = format!("images/linux-{}/{key}-r{RECIPE}.tar", archive::architecture());
         self.cache.entry(&key)
     }
+}
+
+/// The keys of the images that are made from Debian's packages.
+fn from_debian() -> impl Iterator<Item = String> {
+    let memcached = MEMCACHED_VERSIONS.iter().map(|version| format!("memcached-{version}"));
+    memcached.chain(["pause-1".to_owned()])
 }
 
 /// The version becomes a part of a file name and of an image's name.

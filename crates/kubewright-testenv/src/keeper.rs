@@ -7,9 +7,12 @@
 
 use std::fs::{self, File, TryLockError};
 use std::io::{self, Write as _};
+use std::os::unix::ffi::OsStrExt as _;
 use std::os::unix::fs::MetadataExt as _;
 use std::path::{Path, PathBuf};
 use std::process::{Child, ChildStdin, Command, Stdio};
+
+use crate::workspace::{MARKER, Workspace};
 
 const SCRIPT: &str = include_str!("keeper.sh");
 
@@ -50,20 +53,19 @@ impl Drop for Keeper {
     }
 }
 
-/// Ends an environment that has no owner (any more), after a keeper that may still be at it.
+/// Ends an environment that has no owner (any more), after a keeper that may still be at it. Works
+/// without the directory too, if only processes are left; a directory that is not an environment's
+/// is an error.
 pub(crate) fn tear_down(directory: &Path) -> io::Result<()> {
-    let lock = match File::open(directory.join("lock")) {
-        Ok(lock) => lock,
-        Err(error) if error.kind() == io::ErrorKind::NotFound && !directory.exists() => {
-            return Ok(());
-        }
-        // Not a directory of ours, unless a start was killed before its first step.
-        Err(_) => return fs::remove_dir(directory),
-    };
-    lock.lock()?;
-    if !directory.exists() {
+    if !directory.exists() && !has_processes(directory) {
         return Ok(());
     }
+    let lock = match File::open(directory.join("lock")) {
+        Ok(lock) => Stdio::from(locked(lock)?),
+        Err(_) if has_processes(directory) => Stdio::null(),
+        // Not ours, unless a start was killed before its first step.
+        Err(_) => return fs::remove_dir(directory),
+    };
     let status = script(directory).stdin(Stdio::null()).stdout(lock).status()?;
     if status.success() {
         Ok(())
@@ -72,11 +74,26 @@ pub(crate) fn tear_down(directory: &Path) -> io::Result<()> {
     }
 }
 
+fn locked(lock: File) -> io::Result<File> {
+    lock.lock()?;
+    Ok(lock)
+}
+
+/// True if a process belongs to the environment in `directory`, whether that is still there or not.
+pub(crate) fn has_processes(directory: &Path) -> bool {
+    let mark = [MARKER.as_bytes(), b"=", directory.as_os_str().as_bytes()].concat();
+    let processes = fs::read_dir("/proc").into_iter().flatten().flatten();
+    let mut variables =
+        processes.filter_map(|process| fs::read(process.path().join("environ")).ok());
+    variables.any(|variables| variables.split(|byte| *byte == 0).any(|variable| variable == mark))
+}
+
 /// A process group of its own, so that Ctrl-C on the terminal does not reach it.
 fn script(directory: &Path) -> Command {
     use std::os::unix::process::CommandExt as _;
     let mut command = Command::new("sh");
     command.args(["-c", SCRIPT, "kubewright-keeper"]).arg(directory);
+    command.arg(Workspace::new(directory.to_owned()).short_name());
     command.stderr(Stdio::null()).process_group(0);
     command
 }
@@ -138,14 +155,30 @@ mod tests {
     }
 
     #[test]
-    fn what_was_done_is_undone_in_reverse() {
+    fn processes_are_ended_even_if_the_directory_is_gone_or_cannot_be_written() {
         let base = tempfile::tempdir().unwrap();
         let (directory, lock) = claim_directory(base.path()).unwrap();
-        let trace = base.path().join("trace");
-        let line = |word: &str| format!("echo {word} >>{}\n", trace.display());
-        fs::write(directory.join("undo"), [line("first"), line("second")].concat()).unwrap();
-        drop(Keeper::start(&directory, lock).unwrap());
-        assert_eq!(fs::read_to_string(trace).unwrap(), "second\nfirst\n");
+        let mut process = sleeper(&directory);
+        let mut keeper = Keeper::start(&directory, lock).unwrap();
+        fs::remove_dir_all(&directory).unwrap();
+        keeper.tear_down().unwrap();
+        assert!(!process.wait().unwrap().success());
+    }
+
+    #[test]
+    fn an_environment_whose_files_were_removed_is_still_known_by_its_processes() {
+        let base = tempfile::tempdir().unwrap();
+        let directory = base.path().join("dev");
+        let mut process = sleeper(&directory);
+        while !has_processes(&directory) {
+            std::thread::sleep(Duration::from_millis(5)); // until it has become `sleep`
+        }
+        tear_down(&directory).unwrap();
+        assert!(!process.wait().unwrap().success());
+        fs::create_dir(&directory).unwrap();
+        fs::write(directory.join("work"), "somebody's").unwrap();
+        tear_down(&directory).unwrap_err();
+        assert!(directory.join("work").exists());
     }
 
     #[test]

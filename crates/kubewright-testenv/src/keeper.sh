@@ -1,12 +1,13 @@
 #!/bin/sh
 # Ends everything that belongs to the environment in directory $1: its processes (and with them their
-# namespaces, mounts and interfaces), what its undo file lists, and the directory itself.
+# namespaces, mounts and interfaces), what is named after its short name $2, and the directory itself.
 #
 # Starts when standard input ends. That is the other end of a pipe that only the owner of the
 # environment holds, so it ends however the owner ends: by itself, by a panic, by SIGKILL. The word
 # "release" on it means that the environment shall outlive its owner.
 set -u
 directory=$1
+short=$2
 trap '' HUP INT QUIT TERM
 cd /
 
@@ -15,7 +16,8 @@ while read -r word; do
 done
 
 # From here on nothing of this environment starts any more: whoever starts a process looks for this file.
-: >"$directory/stopping"
+# It may not be possible to write it, on a full disk for one, and all the rest has to be done even so.
+(: >"$directory/stopping") 2>/dev/null
 
 # Every process of the environment carries this variable. It also proves that a process is ours.
 members() {
@@ -36,21 +38,21 @@ while [ "$quiet" -lt 2 ] && [ "$rounds" -lt 200 ]; do
     sleep 0.03
 done
 
-# Called by lines of the undo file. A cgroup stays busy for a moment after its last process.
-remove_cgroup() {
-    tries=0
-    while [ -d "$1" ] && [ "$tries" -lt 50 ]; do
-        find "$1" -depth -type d -exec rmdir {} + 2>/dev/null
-        tries=$((tries + 1))
-        [ -d "$1" ] && sleep 0.05
-    done
+# The host's end of the network, and the cgroups of the nodes. A cgroup stays busy for a moment after
+# its last process.
+ip link del "kw$short" 2>/dev/null
+cgroups() {
+    find /sys/fs/cgroup -maxdepth 2 -type d -name "kubewright-$short-*" 2>/dev/null
 }
-if [ -f "$directory/undo" ]; then
-    # The last thing done is the first to be undone.
-    for number in $(seq "$(wc -l <"$directory/undo")" -1 1); do
-        eval "$(sed -n "${number}p" "$directory/undo")" >/dev/null 2>&1
+tries=0
+while [ -n "$(cgroups)" ] && [ "$tries" -lt 50 ]; do
+    cgroups | while read -r cgroup; do
+        find "$cgroup" -depth -type d -exec rmdir {} + 2>/dev/null
     done
-fi
+    tries=$((tries + 1))
+    sleep 0.05
+done
+
 # The lock goes last: whoever waits for it may then be sure that nothing is left.
-find "$directory" -mindepth 1 -maxdepth 1 ! -name lock -exec rm -rf -- {} +
+find "$directory" -mindepth 1 -maxdepth 1 ! -name lock -exec rm -rf -- {} + 2>/dev/null
 rm -rf -- "$directory"

@@ -77,10 +77,12 @@ pub use version::{KubernetesVersion, UnknownVersion};
 /// Ends the environment in `directory`, which was [released](Environment::release) or whose owner was
 /// killed, and removes the directory. Does nothing if there is none.
 pub fn tear_down(directory: &std::path::Path) -> Result<(), Error> {
-    if directory.exists() {
-        keeper::tear_down(directory).map_err(Error::io("tear down", directory))?;
-    }
-    Ok(())
+    keeper::tear_down(directory).map_err(Error::io("tear down", directory))
+}
+
+/// True if a process belongs to the environment in `directory`, whether that is still there or not.
+pub fn has_processes(directory: &std::path::Path) -> bool {
+    keeper::has_processes(directory)
 }
 
 /// An error and its causes on one line.

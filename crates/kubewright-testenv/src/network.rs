@@ -77,9 +77,8 @@ impl Network {
         let switch = Process::new(workspace, "switch", line);
         switch.start()?;
         let id = namespace_of(&switch, "net").await?.to_string();
-        // Of this environment alone, so that undoing it can never hit the link of another.
+        // The keeper removes the link of this name.
         let link = format!("kw{}", workspace.short_name());
-        workspace.undo(&format!("ip link del {link}"))?;
         workspace
             .run_line(&format!("ip link add {link} type veth peer name host netns {id}"))
             .await?;

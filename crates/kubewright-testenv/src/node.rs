@@ -140,7 +140,7 @@ impl Node {
     pub(crate) async fn boot(&self) -> Result<(), Error> {
         let first = !self.workspace.path(&self.name).exists();
         configuration::write(&self.workspace, &self.name, self.number, &self.plan)?;
-        cgroups::create(&self.workspace, &self.cgroup())?;
+        cgroups::create(&self.cgroup())?;
         let init = self.start_init().await?;
         let id = init.id().ok_or_else(|| Error::NoSuch(self.name.clone()))?;
         self.network.connect(&self.name, id).await?;
@@ -208,6 +208,11 @@ impl Node {
     fn running(&self) -> Result<Running, Error> {
         let running = self.running.lock().unwrap_or_else(PoisonError::into_inner);
         running.clone().ok_or_else(|| Error::NoSuch(format!("{} that is powered on", self.name)))
+    }
+
+    /// An error if one of the node's processes ended although it should run.
+    pub(crate) fn check(&self) -> Result<(), Error> {
+        self.processes().iter().try_for_each(|process| process.check())
     }
 
     /// The node's processes, for status and dumps; none while it is off.

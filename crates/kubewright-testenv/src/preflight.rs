@@ -1,6 +1,7 @@
 //! What this machine cannot do, found before anything starts: one sentence each on what is missing,
 //! why it is needed and what to do. Looks, changes nothing.
 
+use std::ffi::OsString;
 use std::fmt;
 use std::net::ToSocketAddrs as _;
 use std::path::{Path, PathBuf};
@@ -57,16 +58,13 @@ const NOT_ROOT: &str = "not root";
 const ENVIRONMENT_SPACE: u64 = 512 << 20;
 const BUILD_SPACE: u64 = 4 << 30;
 
-/// Everything that keeps this machine from running `tier`; empty if nothing does.
-pub fn missing(tier: Tier, binaries: &Binaries) -> Vec<Missing> {
+/// Everything that keeps this machine from running `tier` with its data at `data`; empty if nothing
+/// does.
+pub fn missing(tier: Tier, binaries: &Binaries, data: &Path) -> Vec<Missing> {
     let mut missing = Vec::new();
     let mut wanted = [&Binary::CONTROL_PLANE[..], &Binary::CONTROLLERS].concat();
     missing.extend(util_linux());
-    missing.extend(space(
-        &std::env::temp_dir(),
-        ENVIRONMENT_SPACE,
-        "for the data of an environment",
-    ));
+    missing.extend(space(data, ENVIRONMENT_SPACE, "an environment writes its data there"));
     if tier == Tier::Node {
         wanted.extend(Binary::NODE);
         missing.extend(root());
@@ -80,10 +78,11 @@ pub fn missing(tier: Tier, binaries: &Binaries) -> Vec<Missing> {
         wanted.into_iter().filter(|binary| !binaries.is_present(*binary)).collect();
     if !absent.is_empty() {
         missing.extend(source_of_binaries(&absent));
+        missing.extend(writable(binaries.cache().root()));
         missing.extend(space(
             binaries.cache().root(),
             BUILD_SPACE,
-            "for getting the programs of Kubernetes",
+            "the programs of Kubernetes have to be got and kept there",
         ));
     }
     missing
@@ -155,6 +154,15 @@ fn release_host_answers() -> bool {
     })
 }
 
+fn writable(cache: &Path) -> Option<Missing> {
+    let existing = cache.ancestors().find(|path| path.exists())?;
+    rustix::fs::access(existing, rustix::fs::Access::WRITE_OK).is_err().then(|| Missing {
+        what: format!("{} cannot be written", existing.display()),
+        why: "programs that are not there yet have to be kept there",
+        remedy: "point KUBEWRIGHT_CACHE at a directory of your own".to_owned(),
+    })
+}
+
 fn space(directory: &Path, wanted: u64, why: &'static str) -> Option<Missing> {
     let existing = directory.ancestors().find(|path| path.exists())?;
     let system = rustix::fs::statvfs(existing).ok()?;
@@ -167,16 +175,21 @@ fn space(directory: &Path, wanted: u64, why: &'static str) -> Option<Missing> {
             wanted >> 20
         ),
         why,
-        remedy: "free some space, or point TMPDIR and KUBEWRIGHT_CACHE at another disk".to_owned(),
+        remedy: "free some space, or use another disk (TMPDIR, KUBEWRIGHT_STATE, KUBEWRIGHT_CACHE)"
+            .to_owned(),
     })
 }
 
-/// Where a program is, as a shell would find it; the administrator's directories included.
-pub(crate) fn find_program(name: &str) -> Option<PathBuf> {
+/// Where programs are looked for: PATH, and the administrator's directories, which not every PATH has.
+pub(crate) fn search_path() -> OsString {
     let path = std::env::var_os("PATH").unwrap_or_default();
+    let directories = std::env::split_paths(&path);
     let extra = ["/usr/sbin", "/sbin"].map(PathBuf::from);
-    std::env::split_paths(&path)
-        .chain(extra)
+    std::env::join_paths(directories.chain(extra)).unwrap_or(path)
+}
+
+pub(crate) fn find_program(name: &str) -> Option<PathBuf> {
+    std::env::split_paths(&search_path())
         .map(|directory| directory.join(name))
         .find(|path| path.is_file())
 }

@@ -1,4 +1,4 @@
-//! The directory of one environment: its data, logs, keys, and the list of what has to be undone.
+//! The directory of one environment: its data, logs and keys.
 //! Also the one place from which commands are run, so that each of them is known to the keeper.
 
 use std::fs::{self, OpenOptions};
@@ -11,9 +11,10 @@ use sha2::{Digest as _, Sha256};
 
 use crate::cache::hex;
 use crate::error::Error;
+use crate::preflight::search_path;
 
 /// Marks a process as belonging to an environment; the keeper looks for it.
-const MARKER: &str = "KUBEWRIGHT_ENVIRONMENT";
+pub(crate) const MARKER: &str = "KUBEWRIGHT_ENVIRONMENT";
 
 const PROXY_VARIABLES: [&str; 3] = ["HTTP_PROXY", "HTTPS_PROXY", "ALL_PROXY"];
 
@@ -65,15 +66,6 @@ impl Workspace {
         self.root.join("logs").join(format!("{component}.log"))
     }
 
-    /// Notes a shell command that undoes what is about to be done. To be called before it is done: a
-    /// command that finds nothing to undo does no harm, the other way round something would be left.
-    pub(crate) fn undo(&self, command: &str) -> Result<(), Error> {
-        let path = self.path("undo");
-        let file = OpenOptions::new().append(true).create(true).mode(0o600).open(&path);
-        let mut file = file.map_err(Error::io("write", &path))?;
-        writeln!(file, "{command}").map_err(Error::io("write", &path))
-    }
-
     /// [`Self::run`] for a line whose words hold no spaces.
     pub(crate) async fn run_line(&self, line: &str) -> Result<String, Error> {
         self.run(&line.split_whitespace().collect::<Vec<_>>()).await
@@ -83,6 +75,7 @@ impl Workspace {
     pub(crate) fn command(&self, program: &str) -> Command {
         let mut command = Command::new(program);
         command.env(MARKER, &self.root).env("LC_ALL", "C").stdin(Stdio::null());
+        command.env("PATH", search_path());
         // Everything that is spoken to is on this machine; a proxy to the outside would not find it.
         for name in PROXY_VARIABLES {
             command.env_remove(name).env_remove(name.to_ascii_lowercase());

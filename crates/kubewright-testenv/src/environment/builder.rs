@@ -62,6 +62,14 @@ struct Parts {
     images: Vec<PathBuf>,
 }
 
+impl Parts {
+    fn remove_damaged(&self, progress: Progress) -> Result<Vec<String>, Error> {
+        let programs = self.binaries.remove_damaged()?.into_iter().map(str::to_owned);
+        let images = Images::new(self.binaries.cache().clone(), progress);
+        Ok(programs.chain(images.remove_damaged(COREDNS_VERSION)?).collect())
+    }
+}
+
 impl Builder {
     /// The version of Kubernetes; else `KUBEWRIGHT_KUBERNETES_VERSION`, else the newest supported.
     #[must_use]
@@ -110,9 +118,9 @@ impl Builder {
     pub async fn start(self) -> Result<Environment, Error> {
         let parts = self.prepare().await?;
         match self.attempt(&parts).await {
-            // A program that ends at once may be damaged in a way that its stamp does not show.
-            Err(error @ Error::Exited { .. }) => {
-                let damaged = parts.binaries.remove_damaged()?;
+            // A program or an image may be damaged in a way that its stamp does not show.
+            Err(error @ (Error::Exited { .. } | Error::Command { .. })) => {
+                let damaged = parts.remove_damaged(self.progress)?;
                 if damaged.is_empty() {
                     return Err(error);
                 }
@@ -139,7 +147,8 @@ impl Builder {
         let cache = Cache::from_environment()?;
         let binaries = Binaries::new(cache.clone(), version, self.progress)?;
         let tier = if self.nodes > 0 { Tier::Node } else { Tier::ControlPlane };
-        let missing = missing(tier, &binaries);
+        let data = self.directory.clone().unwrap_or_else(std::env::temp_dir);
+        let missing = missing(tier, &binaries, &data);
         if !missing.is_empty() {
             return Err(Error::Missing(missing));
         }
@@ -175,7 +184,6 @@ impl Builder {
 
     async fn attempt(&self, parts: &Parts) -> Result<Environment, Error> {
         let (directory, lock) = self.claim()?;
-        check_path(&directory)?;
         let workspace = Workspace::new(directory.clone());
         let keeper = Keeper::start(&directory, lock)
             .map_err(Error::io("start the keeper of", &directory))?;
@@ -214,8 +222,10 @@ impl Builder {
     fn claim(&self) -> Result<(PathBuf, File), Error> {
         let Some(directory) = &self.directory else {
             let base = std::env::temp_dir();
+            check_path(&base)?;
             return claim_directory(&base).map_err(Error::io("make a directory in", &base));
         };
+        check_path(directory)?;
         let lock =
             std::fs::create_dir_all(directory).and_then(|()| File::create(directory.join("lock")));
         let lock = lock.map_err(Error::io("create", directory))?;
@@ -269,11 +279,26 @@ impl Environment {
                 post(&self.control_plane.client, path, &object).await?;
             }
         }
+        tokio::select! {
+            ready = self.until_nodes_ready() => ready,
+            ended = self.watch_nodes() => ended,
+        }
+    }
+
+    async fn until_nodes_ready(&self) -> Result<(), Error> {
         self.control_plane.until_controllers_ready().await?;
         for node in &self.nodes {
             self.until_node(node.name(), true, NODE_LIMIT).await?;
         }
         self.until_deployed("kube-system", "coredns", NODE_LIMIT).await
+    }
+
+    /// Returns when a process of a node has ended: nobody has to wait for a node that cannot come.
+    async fn watch_nodes(&self) -> Result<(), Error> {
+        loop {
+            self.nodes.iter().try_for_each(Node::check)?;
+            tokio::time::sleep(Duration::from_millis(100)).await;
+        }
     }
 }
 

@@ -5,10 +5,9 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use crate::error::Error;
-use crate::workspace::Workspace;
 
-/// Makes the cgroup `name`, to be removed with the environment.
-pub(super) fn create(workspace: &Workspace, name: &str) -> Result<(), Error> {
+/// Makes the cgroup `name`, which the keeper knows by the environment's short name in it.
+pub(super) fn create(name: &str) -> Result<(), Error> {
     let mounts =
         fs::read_to_string("/proc/mounts").map_err(Error::io("read", "/proc/mounts".as_ref()))?;
     for root in hierarchies(&mounts) {
@@ -16,7 +15,6 @@ pub(super) fn create(workspace: &Workspace, name: &str) -> Result<(), Error> {
         if path.exists() {
             continue; // the node was on before
         }
-        workspace.undo(&format!("remove_cgroup {}", path.display()))?;
         fs::create_dir(&path).map_err(Error::io("create", &path))?;
         // A new cpuset is empty and takes no process; one of version 2 inherits.
         for file in ["cpuset.cpus", "cpuset.mems"] {

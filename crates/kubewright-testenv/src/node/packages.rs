@@ -4,7 +4,7 @@ use std::path::PathBuf;
 use std::process::{Command, Stdio};
 
 use crate::error::Error;
-use crate::preflight::{Missing, find_program};
+use crate::preflight::{Missing, find_program, search_path};
 use crate::progress::Progress;
 
 /// (program, Debian package)
@@ -82,6 +82,7 @@ fn apt_get(arguments: &[&str], packages: &[&str]) -> Result<(), Error> {
     let failed = |output| Error::Command { command: line, output };
     let output = command
         .env("DEBIAN_FRONTEND", "noninteractive")
+        .env("PATH", search_path())
         .env("LC_ALL", "C")
         .stdin(Stdio::null())
         .output();

@@ -37,7 +37,7 @@ fn obstacles(tier: Tier) -> Vec<String> {
     match binaries() {
         Err(error) => vec![format!("{error:#}")],
         Ok(binaries) => {
-            let missing = missing(tier, &binaries);
+            let missing = missing(tier, &binaries, &std::env::temp_dir());
             missing.iter().map(ToString::to_string).collect()
         }
     }

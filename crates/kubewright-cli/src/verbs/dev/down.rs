@@ -14,7 +14,7 @@ pub(super) fn run() -> anyhow::Result<()> {
     }
     let _lock = place.lock()?;
     place.settle()?;
-    if !place.directory().exists() {
+    if !place.directory().exists() && !place.has_processes() {
         return output::write("nothing is up\n");
     }
     let started = Instant::now();

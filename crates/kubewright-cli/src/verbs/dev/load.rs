@@ -52,6 +52,11 @@ fn load(image: &str, init: u32) -> anyhow::Result<()> {
         is_file || !(image.starts_with(['/', '.']) || has_tar_extension(image)),
         "there is no file {image}"
     );
+    anyhow::ensure!(
+        is_file || image.contains('/'),
+        "{image} is neither a file nor the full name of an image, \
+         such as docker.io/library/{image}"
+    );
     let mut command = Command::new("ctr");
     command.arg("-a").arg(containerd_socket(init)).args(["-n", "k8s.io", "images"]);
     command.arg(if is_file { "import" } else { "pull" });

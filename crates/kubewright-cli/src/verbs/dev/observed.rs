@@ -32,7 +32,7 @@ impl Observed {
     pub(super) fn at(place: &Place) -> anyhow::Result<Self> {
         let directory = place.directory();
         if !directory.exists() {
-            return Ok(Self::Absent);
+            return Ok(if place.has_processes() { Self::Remains } else { Self::Absent });
         }
         if place.is_busy() {
             return Ok(Self::Busy);

@@ -47,7 +47,7 @@ impl Place {
 
     /// True if nothing was ever here: not even a lock, which would make the place.
     pub(super) fn is_untouched(&self) -> bool {
-        !self.directory.exists() && !self.lock_file().exists()
+        !self.directory.exists() && !self.lock_file().exists() && !self.has_processes()
     }
 
     /// Waits until no other `kubewright dev` changes the environment, and keeps others waiting until
@@ -103,12 +103,17 @@ impl Place {
     /// library's lock, an empty file that it makes first, tells an environment from anything else.
     fn is_ours(&self) -> anyhow::Result<bool> {
         let lock = fs::metadata(self.inner_lock());
-        if lock.is_ok_and(|lock| lock.is_file() && lock.len() == 0) {
+        if lock.is_ok_and(|lock| lock.is_file() && lock.len() == 0) || self.has_processes() {
             return Ok(true);
         }
         let mut entries = fs::read_dir(&self.directory)
             .with_context(|| format!("cannot list {}", self.directory.display()))?;
         Ok(entries.next().is_none())
+    }
+
+    /// True if processes of an environment here live, even if its files are gone.
+    pub(super) fn has_processes(&self) -> bool {
+        kubewright_testenv::has_processes(&self.directory)
     }
 
     fn lock_file(&self) -> PathBuf {

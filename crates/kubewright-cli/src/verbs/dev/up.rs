@@ -1,6 +1,6 @@
 //! `kubewright dev up`: an environment that runs when this is done, whether it did before or not.
 //!
-//! Owns the decision: keep what runs, refuse to change it, or clear away and start. Interrupted, it
+//! Owns the decision: keep what runs, refuse to touch it, or clear away and start. Interrupted, it
 //! leaves nothing: until the environment is released the library's keeper ends it with this process,
 //! so no signal is handled here.
 
@@ -22,8 +22,7 @@ use crate::output;
 
 /// Nodes that are started if nothing is said.
 const DEFAULT_NODES: u8 = 1;
-/// For how long an API server whose process runs may be silent before all is given up for lost: a
-/// machine under load is no reason to throw somebody's cluster away.
+/// For how long an API server whose process runs may be silent: a machine under load is slow.
 const PATIENCE: Duration = Duration::from_secs(15);
 
 #[derive(Debug, Args)]
@@ -116,35 +115,55 @@ impl Up {
             .directory(place.directory());
         let nodes = summary::nodes(nodes);
         Progress::Shown.note(&format!("starting Kubernetes {version} ({nodes}) …"));
-        let environment = runtime.block_on(builder.start()).map_err(explained)?;
+        let environment =
+            runtime.block_on(builder.start()).map_err(|error| self.explained(error))?;
         let record = runtime.block_on(recorded(&environment))?;
         record.write(place.directory())?;
         environment.release()?;
         Ok(record)
     }
+
+    /// What a machine lacks is told by the library; what there is to do about it at the prompt, here.
+    fn explained(&self, error: Error) -> anyhow::Error {
+        let Error::Missing(missing) = error else {
+            return error.into();
+        };
+        let mut lines = vec!["this machine cannot run it:".to_owned()];
+        lines.extend(missing.iter().map(|one| format!("  {one}")));
+        if self.nodes != Some(0) {
+            lines.push(
+                "`kubewright dev up --nodes 0` asks for less: a control plane alone".to_owned(),
+            );
+        }
+        anyhow::Error::msg(lines.join("\n"))
+    }
 }
 
-/// The environment that runs and is well. Clears away what is there and is not.
+/// The environment that runs and is well. Clears away what only files are left of; what still lives
+/// holds somebody's work, and ending it is for them to decide.
 fn running(place: &Place, runtime: &Runtime) -> anyhow::Result<Option<Record>> {
-    let reason = match Observed::at(place)? {
+    match Observed::at(place)? {
         Observed::Absent => return Ok(None),
-        Observed::Present(present) => match illness(&present, runtime)? {
-            None => return Ok(Some(present.record)),
-            Some(reason) => reason,
-        },
-        Observed::Busy | Observed::Remains => "only files are left of an earlier one".to_owned(),
-    };
+        Observed::Present(present) => {
+            check_health(&present, runtime)?;
+            return Ok(Some(present.record));
+        }
+        Observed::Busy | Observed::Remains => {}
+    }
     place.clear()?;
-    Progress::Shown.note(&format!("{reason}: cleared away, starting anew"));
+    Progress::Shown.note("of an earlier one only remains were left: cleared away, starting anew");
     Ok(None)
 }
 
-/// Why a running environment is of no use any more; an error if it only has to be resumed.
-fn illness(present: &Present, runtime: &Runtime) -> anyhow::Result<Option<String>> {
+/// An error that says what is wrong with a running environment, and what to do.
+fn check_health(present: &Present, runtime: &Runtime) -> anyhow::Result<()> {
     let gone = present.names(State::Gone);
-    if !gone.is_empty() {
-        return Ok(Some(format!("{} ended", gone.join(", "))));
-    }
+    anyhow::ensure!(
+        gone.is_empty(),
+        "it is up, but {} ended: look at `kubewright dev logs`, \
+         then run `kubewright dev down` to start anew",
+        gone.join(", ")
+    );
     let paused = present.names(State::Paused);
     anyhow::ensure!(
         paused.is_empty(),
@@ -159,7 +178,7 @@ fn illness(present: &Present, runtime: &Runtime) -> anyhow::Result<Option<String
         })
     };
     if ask().is_ok() {
-        return Ok(None);
+        return Ok(());
     }
     let patient = Progress::Shown.step("waiting for the API server to answer", || {
         let deadline = Instant::now() + PATIENCE;
@@ -171,15 +190,17 @@ fn illness(present: &Present, runtime: &Runtime) -> anyhow::Result<Option<String
             std::thread::sleep(Duration::from_millis(200));
         }
     });
-    Ok(patient.err().map(|error| format!("{error:#}")))
+    patient.context("it is up, but does not answer: run `kubewright dev down` to start anew")
 }
 
 async fn recorded(environment: &Environment) -> anyhow::Result<Record> {
     let kubeconfig = environment.kubeconfig().to_owned();
     let server = api::config(&kubeconfig).await?.cluster_url.to_string();
     let nodes = u8::try_from(environment.nodes().len())?;
+    let server_version = environment.client().apiserver_version().await?.git_version;
     Ok(Record {
-        version: environment.version().to_string(),
+        // What the server says, which may come from KUBEBUILDER_ASSETS in whatever version.
+        version: server_version.trim_start_matches('v').to_owned(),
         nodes,
         kubeconfig,
         server: server.trim_end_matches('/').to_owned(),
@@ -187,19 +208,6 @@ async fn recorded(environment: &Environment) -> anyhow::Result<Record> {
         started: record::now(),
         processes: environment.processes().into_iter().collect(),
     })
-}
-
-/// What a machine lacks is told by the library; what there is to do about it at the prompt, here.
-fn explained(error: Error) -> anyhow::Error {
-    let Error::Missing(missing) = error else {
-        return error.into();
-    };
-    let mut lines = vec!["this machine cannot run it:".to_owned()];
-    lines.extend(missing.iter().map(|one| format!("  {one}")));
-    let hint = "`kubewright dev check` tells what it can run, \
-                `kubewright dev up --nodes 0` asks for the least";
-    lines.push(hint.to_owned());
-    anyhow::Error::msg(lines.join("\n"))
 }
 
 #[cfg(test)]
