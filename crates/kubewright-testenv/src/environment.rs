@@ -3,6 +3,7 @@
 //! Only composes; each part is in a module of its own.
 
 mod builder;
+mod join;
 
 use std::io;
 use std::path::{Path, PathBuf};

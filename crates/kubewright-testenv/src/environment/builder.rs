@@ -4,19 +4,15 @@ use std::fs::File;
 use std::net::Ipv4Addr;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
-use std::time::Duration;
 
 use futures_util::future::try_join_all;
-use kube::Client;
-use serde_json::Value;
 
 use crate::binaries::{Binaries, Binary, COREDNS_VERSION};
 use crate::cache::Cache;
 use crate::control_plane::{ControlPlane, Plan};
-use crate::dns;
 use crate::environment::Environment;
 use crate::error::Error;
-use crate::images::{Images, MEMCACHED_VERSIONS, coredns_image};
+use crate::images::{Images, MEMCACHED_VERSIONS};
 use crate::keeper::{Keeper, claim_directory};
 use crate::network::{Addresses, Network};
 use crate::node::{Node, NodePlan, packages};
@@ -28,7 +24,6 @@ use crate::workspace::Workspace;
 /// Addresses for Services when there is no node to serve them: loopback, so that a packet for one
 /// cannot leave the machine.
 const SERVICES_WITHOUT_NODES: (&str, Ipv4Addr) = ("127.96.0.0/16", Ipv4Addr::new(127, 96, 0, 1));
-const NODE_LIMIT: Duration = Duration::from_secs(90);
 
 /// Describes an environment.
 #[derive(Clone, Debug)]
@@ -261,54 +256,6 @@ impl Builder {
         };
         Ok((1..=self.nodes).map(|number| Node::new(workspace, network, &plan, number)).collect())
     }
-}
-
-impl Environment {
-    async fn join_nodes(&self) -> Result<(), Error> {
-        let proxy = self.control_plane.identity(&self.workspace, "system:kube-proxy", None)?;
-        for node in &self.nodes {
-            let user = format!("system:node:{}", node.name());
-            node.join(
-                &self.control_plane.identity(&self.workspace, &user, Some("system:nodes"))?,
-                &proxy,
-            )?;
-        }
-        if let Some(network) = &self.network {
-            let image = coredns_image(COREDNS_VERSION);
-            for (path, object) in dns::objects(network.addresses.dns(), &image) {
-                post(&self.control_plane.client, path, &object).await?;
-            }
-        }
-        tokio::select! {
-            ready = self.until_nodes_ready() => ready,
-            ended = self.watch_nodes() => ended,
-        }
-    }
-
-    async fn until_nodes_ready(&self) -> Result<(), Error> {
-        self.control_plane.until_controllers_ready().await?;
-        for node in &self.nodes {
-            self.until_node(node.name(), true, NODE_LIMIT).await?;
-        }
-        self.until_deployed("kube-system", "coredns", NODE_LIMIT).await
-    }
-
-    /// Returns when a process of a node has ended: nobody has to wait for a node that cannot come.
-    async fn watch_nodes(&self) -> Result<(), Error> {
-        loop {
-            self.nodes.iter().try_for_each(Node::check)?;
-            tokio::time::sleep(Duration::from_millis(100)).await;
-        }
-    }
-}
-
-async fn post(client: &Client, path: &str, object: &Value) -> Result<(), Error> {
-    let request = http::Request::post(path)
-        .header("content-type", "application/json")
-        .body(object.to_string().into_bytes())
-        .map_err(|error| Error::api(format!("post to {path}"))(kube::Error::HttpError(error)))?;
-    let answer: Result<Value, _> = client.request(request).await;
-    answer.map(drop).map_err(Error::api(format!("create {} for cluster DNS", object["kind"])))
 }
 
 /// The path goes into shell lines, configuration files and socket names.
