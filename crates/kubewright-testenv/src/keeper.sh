@@ -8,6 +8,7 @@
 set -u
 directory=$1
 short=$2
+PATH=$PATH:/usr/sbin:/sbin
 trap '' HUP INT QUIT TERM
 cd /
 
