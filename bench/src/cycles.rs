@@ -1,7 +1,7 @@
 //! Starts and ends environments again and again, also by `kill -9` at a random moment, prints how
 //! long it took, and compares the machine before and after: whatever is left behind is a failure.
 //!
-//! `cargo run --release -p kubewright-bench --bin cycles -- --control-plane 50 --nodes 10 --kill 10`
+//! `cargo run -p kubewright-bench --bin cycles -- --control-plane 50 --nodes 10 --kill 10`
 
 mod machine;
 mod times;

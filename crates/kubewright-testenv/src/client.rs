@@ -1,5 +1,5 @@
-//! A `kube::Client` out of a kubeconfig file, with deadlines: a component that is paused must make a
-//! request fail, not hang.
+//! A `kube::Client` out of a kubeconfig file, with deadlines for connecting and writing. Reading has
+//! none, because tests watch with this client: who asks a paused server sets a deadline of their own.
 
 use std::path::Path;
 use std::time::Duration;
@@ -9,7 +9,7 @@ use kube::config::{Config, KubeConfigOptions, Kubeconfig};
 
 use crate::error::Error;
 
-/// No request of the environment itself takes longer.
+/// Everything that is spoken to is on this machine.
 const DEADLINE: Duration = Duration::from_secs(10);
 
 /// How the environment's own clients call themselves in the audit log.
