@@ -38,6 +38,8 @@ use crate::version::KubernetesVersion;
 
 /// No test takes longer: a hang is a failure too.
 const LIMIT: Duration = Duration::from_mins(5);
+/// Nor does what follows it, on a server that may be the very one that hung.
+const AFTERWARDS: Duration = Duration::from_mins(1);
 
 const NOT_LOCAL: &str =
     "it needs a local environment, and CLUSTER=current says to use a cluster that is not ours";
@@ -109,17 +111,24 @@ where
     let not_local = failure.as_ref().is_some_and(|failure| failure.is::<NotLocal>());
     if not_local {
         leave_out(name, NOT_LOCAL);
-        return RUNTIME.block_on(env.finish(true));
+        return within(AFTERWARDS, env.finish(true));
     }
     if failure.is_some() {
-        RUNTIME.block_on(dump::write(name, &env));
+        within(AFTERWARDS, dump::write(name, &env));
     }
-    RUNTIME.block_on(env.finish(failure.is_none()));
+    within(AFTERWARDS, env.finish(failure.is_none()));
     if let Some(failure) = failure {
         if let Some(text) = failure.downcast_ref::<String>() {
             let _ = writeln!(std::io::stderr(), "{name}: {text}");
         }
         resume_unwind(failure);
+    }
+}
+
+/// Does it, or says that it took too long and goes on.
+fn within(limit: Duration, work: impl Future<Output = ()>) {
+    if RUNTIME.block_on(async { tokio::time::timeout(limit, work).await }).is_err() {
+        let _ = writeln!(std::io::stderr(), "clearing up after a test took longer than {limit:?}");
     }
 }
 

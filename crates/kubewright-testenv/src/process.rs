@@ -133,9 +133,14 @@ impl Process {
         self.start()
     }
 
-    /// Halts it where it is: SIGSTOP. Its connections stay open and nobody answers on them.
+    /// Halts it where it is: SIGSTOP. Its connections stay open and nobody answers on them. Blocks
+    /// until the last of its threads has halted, which on a busy machine is some milliseconds later.
     pub fn pause(&self) {
         self.signal(Signal::STOP);
+        let deadline = Instant::now() + KILL_LIMIT;
+        while self.id().is_some_and(|id| !is_halted(id)) && Instant::now() < deadline {
+            std::thread::sleep(Duration::from_millis(1));
+        }
     }
 
     /// Lets it go on after [`Self::pause`].
@@ -203,6 +208,20 @@ impl Process {
     }
 }
 
+/// True if no thread of the process runs any more.
+fn is_halted(id: u32) -> bool {
+    let Ok(threads) = fs::read_dir(format!("/proc/{id}/task")) else { return true };
+    threads.flatten().all(|thread| {
+        let stat = fs::read_to_string(thread.path().join("stat")).unwrap_or_default();
+        after_name(&stat).is_none_or(|rest| rest.starts_with(['T', 'Z', 'X']))
+    })
+}
+
+/// What the kernel says of a process or thread after "ID (NAME) ", where NAME may hold anything.
+fn after_name(stat: &str) -> Option<&str> {
+    stat.rsplit_once(") ").map(|(_, rest)| rest)
+}
+
 /// The one child of a process, from the kernel's table.
 fn child_of(parent: u32) -> Option<u32> {
     let parent = parent.to_string();
@@ -211,9 +230,8 @@ fn child_of(parent: u32) -> Option<u32> {
         .filter_map(|entry| entry.ok()?.file_name().to_str()?.parse().ok());
     ids.into_iter().find(|id: &u32| {
         let stat = fs::read_to_string(format!("/proc/{id}/stat")).unwrap_or_default();
-        // "ID (NAME) STATE PARENT …", where NAME may hold anything.
-        let after_name = stat.rsplit_once(") ").map(|(_, rest)| rest);
-        after_name.and_then(|rest| rest.split(' ').nth(1)) == Some(parent.as_str())
+        // "STATE PARENT …"
+        after_name(&stat).and_then(|rest| rest.split(' ').nth(1)) == Some(parent.as_str())
     })
 }
 

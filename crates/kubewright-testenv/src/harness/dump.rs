@@ -29,6 +29,9 @@ const KINDS: [(&str, &str, &str); 9] = [
 /// Writes the dump and says where it is; a dump that fails must not hide why the test failed.
 pub(super) async fn write(test: &str, env: &Env) {
     let directory = directory(test);
+    if let Some(environment) = env.local() {
+        environment.apiserver().resume(); // a test that failed while it was paused
+    }
     let result = async {
         fs::create_dir_all(&directory)?;
         fs::write(directory.join("objects.json"), objects(env).await)?;
