@@ -1,0 +1,133 @@
+//! Puts our finalizer on an object and takes it off, guarded so that nobody else's is ever touched. None
+//! is put on an object that is already being deleted: the API server would refuse it.
+
+use std::sync::Arc;
+
+use kube::Api;
+use kube::api::PatchParams;
+use serde::Deserialize;
+use serde_json::{Value, json};
+use tracing::info;
+
+use crate::error::Error;
+use crate::held::Held;
+use crate::key::Key;
+use crate::raw::Raw;
+use crate::store::{Arrival, Store};
+use crate::write::{Request, Writer, json_patch};
+
+/// How often a list of finalizers that changes under our hands is read again.
+const LOOKS: usize = 3;
+
+/// The finalizers of one kind that this operator manages.
+pub(crate) struct Finalizer {
+    name: String,
+    store: Arc<Store>,
+}
+
+#[derive(Deserialize, Default)]
+struct Peek {
+    #[serde(default)]
+    metadata: PeekMeta,
+}
+
+#[derive(Deserialize, Default)]
+struct PeekMeta {
+    #[serde(default)]
+    finalizers: Option<Vec<String>>,
+}
+
+impl Finalizer {
+    /// `group/operator`: two operators that share a group do not take each other's.
+    pub(crate) fn new(store: Arc<Store>, manager: &str) -> Self {
+        Self { name: format!("{}/{manager}", store.kind.group), store }
+    }
+
+    /// Where in the object's list ours is.
+    pub(crate) fn position(&self, held: &Held) -> Option<usize> {
+        finalizers(held).iter().position(|name| *name == self.name)
+    }
+
+    /// Puts it on, and answers with the object as it then is.
+    pub(crate) async fn add(&self, writer: &Writer, held: &Held) -> Result<Arc<Held>, Error> {
+        let operation = if finalizers(held).is_empty() {
+            json!({"op": "add", "path": "/metadata/finalizers", "value": [self.name]})
+        } else {
+            json!({"op": "add", "path": "/metadata/finalizers/-", "value": self.name})
+        };
+        let version = held.version().to_string();
+        let operations = vec![
+            json!({"op": "test", "path": "/metadata/uid", "value": held.uid()}),
+            json!({"op": "test", "path": "/metadata/resourceVersion", "value": version}),
+            operation,
+        ];
+        self.send(writer, held, "put the finalizer on", operations).await
+    }
+
+    /// Takes it off. An object that is gone meanwhile is fine.
+    pub(crate) async fn remove(&self, writer: &Writer, held: &Held) -> Result<(), Error> {
+        let key = Key::new(held.namespace(), held.name());
+        let mut current = None;
+        for look in 1..=LOOKS {
+            let held = current.as_deref().unwrap_or(held);
+            let Some(position) = self.position(held) else { return Ok(()) };
+            let path = format!("/metadata/finalizers/{position}");
+            let operations = vec![
+                json!({"op": "test", "path": "/metadata/uid", "value": held.uid()}),
+                json!({"op": "test", "path": path, "value": self.name}),
+                json!({"op": "remove", "path": path}),
+            ];
+            match self.send(writer, held, "take the finalizer off", operations).await {
+                Err(error) if code(&error) == Some(404) => return Ok(()),
+                Err(error) if matches!(code(&error), Some(409 | 422)) && look < LOOKS => {
+                    let request = writer.api(&self.store, &key);
+                    let request = request.get_opt(key.name());
+                    let what = self.request("get", "look at", &key);
+                    let Some(raw) = writer.send(what, request).await? else { return Ok(()) };
+                    current = Some(self.store.put(raw, Arrival::Own));
+                }
+                Err(error) => return Err(error),
+                Ok(held) => {
+                    let (kind, namespace, name) =
+                        (&self.store.kind.kind, held.namespace(), held.name());
+                    info!(kind, namespace, name, "finalized");
+                    return Ok(());
+                }
+            }
+        }
+        Ok(())
+    }
+
+    async fn send(
+        &self,
+        writer: &Writer,
+        held: &Held,
+        doing: &'static str,
+        operations: Vec<Value>,
+    ) -> Result<Arc<Held>, Error> {
+        let key = Key::new(held.namespace(), held.name());
+        let api: Api<Raw> = writer.api(&self.store, &key);
+        let patch = json_patch(&key, operations)?;
+        let parameters = PatchParams {
+            field_manager: Some(writer.manager.to_string()),
+            ..PatchParams::default()
+        };
+        let request = api.patch(key.name(), &parameters, &patch);
+        let mut mute = self.store.mute(&key);
+        let answer = writer.send(self.request("patch", doing, &key), request).await?;
+        mute.answered(answer.version());
+        Ok(self.store.put(answer, Arrival::Own))
+    }
+
+    fn request<'a>(&'a self, verb: &'static str, doing: &'static str, key: &'a Key) -> Request<'a> {
+        Request { verb, doing, kind: &self.store.kind, key }
+    }
+}
+
+fn finalizers(held: &Held) -> Vec<String> {
+    held.decode::<Peek>().unwrap_or_default().metadata.finalizers.unwrap_or_default()
+}
+
+fn code(error: &Error) -> Option<u16> {
+    error.status().map(|status| status.code)
+}

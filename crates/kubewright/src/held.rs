@@ -1,0 +1,229 @@
+//! What the cache keeps of an object: the text without its managedFields, compressed with a dictionary
+//! of its kind; the fields that are ours; and what our last apply ended in.
+//!
+//! Made for being held in tens of thousands: two allocations each, no maps, no typed metadata. It is
+//! decoded when it is read.
+
+mod dictionary;
+#[cfg(test)]
+mod tests;
+
+use std::num::NonZeroU64;
+
+use serde::de::DeserializeOwned;
+use serde_json::Value;
+
+pub(crate) use self::dictionary::Dictionary;
+use crate::intent::{self, Intent};
+use crate::quiet;
+use crate::raw::Raw;
+
+/// An object in the cache.
+#[derive(Clone, Debug)]
+pub(crate) struct Held {
+    /// Namespace, name, uid and the owner's uid, one after the other.
+    identity: Box<str>,
+    /// The text of the object, our fields, and our fields of its status, as one block: they share their
+    /// words.
+    block: Box<[u8]>,
+    dictionary: Dictionary,
+    version: u64,
+    generation: Option<NonZeroU64>,
+    /// The hash in our annotation.
+    intent: Option<NonZeroU64>,
+    /// The digest of our fields.
+    fields: u64,
+    /// The hash of the intent that an apply of ours ended in `fields` with.
+    memo: Option<NonZeroU64>,
+    lengths: Lengths,
+    /// Where namespace, name and uid end. Names are at most 253 bytes, in the oddest kinds some more.
+    ends: [u16; 3],
+    deleting: bool,
+}
+
+/// How long the parts of the block are when it is decompressed.
+#[derive(Clone, Copy, Debug, Default)]
+struct Lengths {
+    text: u32,
+    fields: u32,
+    status_fields: u32,
+}
+
+/// What goes into a block.
+struct Content {
+    bytes: Vec<u8>,
+    lengths: Lengths,
+    fields: u64,
+}
+
+impl Raw {
+    /// What the cache keeps of it. `manager` is the name that we apply under.
+    pub(crate) fn hold(self, manager: &str, dictionary: &Dictionary) -> Held {
+        let content = Content::of(&self, manager);
+        let hash = self.annotation(intent::ANNOTATION);
+        let hash = hash.and_then(|hash| u64::from_str_radix(&hash, 16).ok());
+        let meta = kube::Resource::meta(&self);
+        let mut identity = String::new();
+        let mut ends = [0; 3];
+        for (part, end) in [&meta.namespace, &meta.name, &meta.uid].into_iter().zip(&mut ends) {
+            identity.push_str(part.as_deref().unwrap_or_default());
+            *end = u16::try_from(identity.len()).unwrap_or(u16::MAX);
+        }
+        identity.push_str(self.owner_uid().unwrap_or_default());
+        Held {
+            identity: identity.into(),
+            block: dictionary.compress(&content.bytes),
+            dictionary: dictionary.clone(),
+            version: self.version(),
+            generation: self
+                .generation()
+                .and_then(|number| u64::try_from(number).ok()?.try_into().ok()),
+            intent: hash.and_then(NonZeroU64::new),
+            fields: content.fields,
+            memo: None,
+            lengths: content.lengths,
+            ends,
+            deleting: self.deleting(),
+        }
+    }
+}
+
+impl Content {
+    fn of(raw: &Raw, manager: &str) -> Self {
+        let mut bytes = Vec::with_capacity(raw.text().len());
+        match raw.managed_fields() {
+            Some(managed) => {
+                bytes.extend_from_slice(&raw.text().as_bytes()[..managed.start]);
+                bytes.extend_from_slice(b"null");
+                bytes.extend_from_slice(&raw.text().as_bytes()[managed.end..]);
+            }
+            None => bytes.extend_from_slice(raw.text().as_bytes()),
+        }
+        let own = raw.own_fields(manager, None).unwrap_or_default();
+        let own_status = raw.own_fields(manager, Some("status")).unwrap_or_default();
+        let lengths = Lengths {
+            text: length(bytes.len()),
+            fields: length(own.len()),
+            status_fields: length(own_status.len()),
+        };
+        bytes.extend_from_slice(own.as_bytes());
+        bytes.extend_from_slice(own_status.as_bytes());
+        Self { bytes, lengths, fields: intent::digest(own.as_bytes()) }
+    }
+}
+
+impl Held {
+    /// Empty if the kind has no namespaces.
+    pub(crate) fn namespace(&self) -> &str {
+        self.part(0, self.ends[0].into())
+    }
+
+    /// Its name.
+    pub(crate) fn name(&self) -> &str {
+        self.part(self.ends[0].into(), self.ends[1].into())
+    }
+
+    /// Its uid.
+    pub(crate) fn uid(&self) -> &str {
+        self.part(self.ends[1].into(), self.ends[2].into())
+    }
+
+    /// The uid of the owner that is the controller.
+    #[cfg(test)]
+    pub(crate) fn owner_uid(&self) -> Option<&str> {
+        Some(self.part(self.ends[2].into(), self.identity.len())).filter(|uid| !uid.is_empty())
+    }
+
+    /// The resourceVersion as a number, 0 if it is none.
+    pub(crate) fn version(&self) -> u64 {
+        self.version
+    }
+
+    /// How often its spec was changed.
+    pub(crate) fn generation(&self) -> Option<i64> {
+        self.generation.and_then(|number| i64::try_from(number.get()).ok())
+    }
+
+    /// True once its deletion was asked for.
+    pub(crate) fn deleting(&self) -> bool {
+        self.deleting
+    }
+
+    /// The object as its type. An object that does not fit fails here, and nowhere else.
+    pub(crate) fn decode<K: DeserializeOwned>(&self) -> Result<K, serde_json::Error> {
+        serde_json::from_slice(self.text_in(&self.content()))
+    }
+
+    /// The object as a value.
+    pub(crate) fn value(&self) -> Value {
+        self.decode().unwrap_or_default()
+    }
+
+    /// The text of the object, with a null for its managedFields.
+    #[cfg(test)]
+    pub(crate) fn text(&self) -> String {
+        String::from_utf8_lossy(self.text_in(&self.content())).into_owned()
+    }
+
+    /// The set of the fields that are ours.
+    pub(crate) fn own_fields(&self) -> Option<Value> {
+        let start = self.lengths.text as usize;
+        let end = start + self.lengths.fields as usize;
+        serde_json::from_slice(self.content().get(start..end)?).ok()
+    }
+
+    /// The set of the fields of the status that are ours.
+    pub(crate) fn own_status_fields(&self) -> Option<Value> {
+        let start = self.lengths.text as usize + self.lengths.fields as usize;
+        serde_json::from_slice(self.content().get(start..)?).ok()
+    }
+
+    /// The hash of the intent last applied, from our annotation.
+    pub(crate) fn intent_hash(&self) -> Option<u64> {
+        self.intent.map(NonZeroU64::get)
+    }
+
+    /// True if applying `intent` would change nothing.
+    pub(crate) fn is_quiet(&self, intent: &Intent) -> bool {
+        let hash = NonZeroU64::new(intent.hash());
+        if hash.is_some() && self.memo == hash {
+            return true;
+        }
+        let own = if self.intent == hash { self.own_fields() } else { None };
+        own.is_some_and(|own| quiet::covers(intent.body(), &self.value(), &own))
+    }
+
+    /// Remembers that this is what applying `intent` ended in, so that it is not applied again until
+    /// either side changes; also where admission made something else of it.
+    pub(crate) fn applied(&mut self, intent: &Intent) {
+        self.memo = NonZeroU64::new(intent.hash());
+    }
+
+    /// Keeps what was remembered of an older state of the same object, if nothing of ours has changed
+    /// since.
+    pub(crate) fn carry_memo(&mut self, older: &Self) {
+        // Another process that applies under our name changes the annotation, but not the set.
+        let unchanged = self.fields == older.fields && self.intent == older.intent;
+        if self.memo.is_none() && unchanged && self.uid() == older.uid() {
+            self.memo = older.memo;
+        }
+    }
+
+    fn part(&self, start: usize, end: usize) -> &str {
+        self.identity.get(start..end).unwrap_or_default()
+    }
+
+    fn content(&self) -> Vec<u8> {
+        let Lengths { text, fields, status_fields } = self.lengths;
+        self.dictionary.decompress(&self.block, (text + fields + status_fields) as usize)
+    }
+
+    fn text_in<'a>(&self, content: &'a [u8]) -> &'a [u8] {
+        content.get(..self.lengths.text as usize).unwrap_or_default()
+    }
+}
+
+/// No object has 4 GiB: etcd takes a few MiB.
+fn length(bytes: usize) -> u32 {
+    u32::try_from(bytes).unwrap_or(u32::MAX)
+}

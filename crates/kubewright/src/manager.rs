@@ -1,0 +1,262 @@
+//! Runs an operator: clients, caches, workers, election, servers, and their end in the right order.
+//!
+//! The library's own work runs on the runtime that calls [`Manager::run`]; the author's code runs on
+//! threads of its own, so that code that blocks never keeps the lease, the probes or the watches waiting.
+
+mod controller;
+mod election;
+mod error;
+mod passes;
+mod watches;
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use kube::config::{KubeConfigOptions, Kubeconfig};
+use kube::{Client, Config};
+use tokio::task::{JoinHandle, JoinSet};
+use tokio::time::timeout;
+use tracing::{info, warn};
+
+pub use error::RunError;
+
+use crate::client::{Purpose, client};
+use crate::clock::Clock;
+use crate::events::Recorder;
+use crate::flags::Flags;
+use crate::health::Health;
+use crate::lease::{Leadership, identity};
+use crate::metrics::Metrics;
+use crate::queue::Queue;
+use crate::registration::Registered;
+use crate::registry::Registry;
+use crate::runnable::{BoxError, Runnables};
+use crate::server;
+use crate::worker::Blocked;
+use crate::write::Writer;
+use election::Candidate;
+use passes::Passes;
+
+/// How long running passes may take to end once the operator stops.
+const GRACE: Duration = Duration::from_secs(30);
+
+/// Everything that controllers share while they run.
+pub(super) struct Shared {
+    flags: Flags,
+    registry: Arc<Registry>,
+    metrics: Metrics,
+    recorder: Recorder,
+    clock: Clock,
+    leadership: Leadership,
+    writer: Writer,
+    blocked: Blocked,
+    passes: tokio::runtime::Handle,
+}
+
+/// What an operator is made of.
+pub(crate) struct Parts {
+    pub(crate) controllers: Vec<Box<dyn Registered>>,
+    pub(crate) runnables: Runnables,
+    pub(crate) clock: Clock,
+}
+
+/// A running operator.
+pub(crate) struct Manager {
+    shared: Shared,
+    client: Client,
+    queues: Vec<Queue>,
+    workers: JoinSet<()>,
+    background: JoinSet<()>,
+    runnables: JoinSet<Result<(), RunError>>,
+    publisher: JoinHandle<()>,
+    election: Candidate,
+    /// Last, so that the author's code ends after everything that could still be asked of it.
+    _passes: Passes,
+}
+
+/// The cluster that the flags name.
+pub(crate) async fn configuration(flags: &Flags) -> Result<Config, RunError> {
+    let config = match &flags.kubeconfig {
+        Some(path) => {
+            let kubeconfig = Kubeconfig::read_from(path);
+            let kubeconfig = kubeconfig.map_err(|source| RunError::Kubeconfig {
+                path: path.clone(),
+                source: Box::new(source),
+            })?;
+            Config::from_custom_kubeconfig(kubeconfig, &KubeConfigOptions::default())
+                .await
+                .map_err(|source| RunError::Kubeconfig {
+                    path: path.clone(),
+                    source: Box::new(source),
+                })?
+        }
+        None => Config::infer().await.map_err(|source| RunError::NoCluster(Box::new(source)))?,
+    };
+    Ok(config)
+}
+
+impl Manager {
+    /// Starts everything; nothing is written before the caches are filled and this instance leads.
+    pub(crate) async fn start(
+        name: &str,
+        parts: Parts,
+        config: Config,
+        flags: Flags,
+    ) -> Result<Self, RunError> {
+        let Parts { controllers, runnables, clock } = parts;
+        check(name, &controllers)?;
+        let (metrics, health) = (Metrics::new(), Health::default());
+        let mut background = JoinSet::new();
+        serve(&flags, &metrics, &health, &mut background).await?;
+        let namespace = flags.leader_election_namespace.clone();
+        let namespace = namespace.unwrap_or_else(|| config.default_namespace.clone());
+        let counted = metrics.requests();
+        let make = |purpose| client(config.clone(), purpose, name, counted.clone());
+        let requests = make(Purpose::Requests)?;
+        let instance = identity();
+        let election = if flags.leader_elect {
+            let lease = flags.leader_election_id.clone().unwrap_or_else(|| name.to_owned());
+            Candidate::stand(make(Purpose::Lease)?, namespace, &lease, instance.clone(), &metrics)
+        } else {
+            Candidate::unopposed()
+        };
+        let leadership = election.leadership.clone();
+        let dropped = metrics.clone();
+        let dropped = move || dropped.events_dropped();
+        let (recorder, publisher) =
+            Recorder::new(requests.clone(), name.to_owned(), instance, clock.clone(), dropped);
+        let registry = Arc::new(Registry::new(name));
+        let (manager, here) = (registry.manager.clone(), tokio::runtime::Handle::current());
+        let writer = Writer::new(requests.clone(), leadership.clone(), manager, here);
+        registry.go_live(writer.clone());
+        let passes = Passes::start()?;
+        let shared = Shared {
+            flags,
+            registry,
+            metrics,
+            recorder,
+            clock,
+            leadership,
+            writer,
+            blocked: Blocked::default(),
+            passes: passes.handle(),
+        };
+        let mut manager = Self {
+            shared,
+            client: requests,
+            queues: Vec::new(),
+            workers: JoinSet::new(),
+            background,
+            runnables: JoinSet::new(),
+            publisher: tokio::spawn(publisher),
+            election,
+            _passes: passes,
+        };
+        manager.add_checks(&health);
+        manager.add_controllers(&controllers);
+        manager.add_watches(&health, &make(Purpose::Watches)?);
+        manager.add_runnables(runnables);
+        Ok(manager)
+    }
+
+    /// Runs until `stop` resolves, leadership is lost, or a runnable fails; then ends in good order.
+    pub(crate) async fn run(mut self, stop: impl Future<Output = ()>) -> Result<(), RunError> {
+        let result = tokio::select! {
+            biased;
+            () = stop => Ok(()),
+            lost = self.election.until_lost() => Err(lost),
+            failed = until_failed(&mut self.runnables) => Err(failed),
+        };
+        self.end(result.is_ok()).await;
+        result
+    }
+
+    /// Nothing new begins; what runs may end; then the lease is given back, never before.
+    async fn end(mut self, in_good_order: bool) {
+        self.runnables.abort_all();
+        for queue in &self.queues {
+            queue.close();
+        }
+        if in_good_order {
+            let workers = async { while self.workers.join_next().await.is_some() {} };
+            if timeout(GRACE, workers).await.is_err() {
+                warn!("some passes were not over after {GRACE:?} and are abandoned");
+            }
+        }
+        self.workers.shutdown().await;
+        self.election.release().await;
+        self.shared.recorder.stop();
+        let _ = timeout(Duration::from_secs(3), &mut self.publisher).await;
+        self.background.shutdown().await;
+        info!("stopped");
+    }
+
+    fn add_checks(&self, health: &Health) {
+        let blocked = self.shared.blocked.clone();
+        health.live("reconcile", move || blocked.check());
+        if self.shared.flags.leader_elect {
+            let leadership = self.shared.leadership.clone();
+            health.ready("lease", move || {
+                let holder = leadership.holder().unwrap_or_else(|| "nobody".to_owned());
+                let said = || format!("not reached lately; when last seen, {holder} held it");
+                leadership.is_alive().then_some(()).ok_or_else(said)
+            });
+        }
+    }
+
+    fn add_runnables(&mut self, runnables: Runnables) {
+        for (name, runnable) in runnables.into_iter() {
+            let (leadership, client) = (self.shared.leadership.clone(), self.client.clone());
+            self.runnables.spawn(async move {
+                leadership.until_leading().await;
+                info!(name, "starting");
+                let result = runnable.start(client).await;
+                result.map_err(|source: BoxError| RunError::Runnable { name, source })
+            });
+        }
+    }
+}
+
+async fn until_failed(runnables: &mut JoinSet<Result<(), RunError>>) -> RunError {
+    while let Some(ended) = runnables.join_next().await {
+        match ended {
+            Ok(Ok(())) => {}
+            Ok(Err(error)) => return error,
+            Err(panic) => return RunError::Runnable { name: "runnable", source: Box::new(panic) },
+        }
+    }
+    std::future::pending().await
+}
+
+fn check(name: &str, controllers: &[Box<dyn Registered>]) -> Result<(), RunError> {
+    if crate::names::dns_label(name) != name {
+        return Err(RunError::Name(name.to_owned()));
+    }
+    let mut seen = std::collections::HashSet::new();
+    for controller in controllers {
+        if !seen.insert(controller.name()) {
+            return Err(RunError::TwoControllers(controller.name()));
+        }
+    }
+    if controllers.is_empty() { Err(RunError::NoController) } else { Ok(()) }
+}
+
+async fn serve(
+    flags: &Flags,
+    metrics: &Metrics,
+    health: &Health,
+    background: &mut JoinSet<()>,
+) -> Result<(), RunError> {
+    let failed = |source| RunError::Server(Box::new(source));
+    if let Some(listener) = server::bind(&flags.health_probe_bind_address).await.map_err(failed)? {
+        let address = listener.local_addr().map(|address| address.to_string());
+        info!(name = "health probe", address = address.unwrap_or_default(), "starting server");
+        background.spawn(server::serve_health(listener, health.clone(), std::future::pending()));
+    }
+    if let Some(listener) = server::bind(&flags.metrics_bind_address).await.map_err(failed)? {
+        let address = listener.local_addr().map(|address| address.to_string());
+        info!(name = "metrics", address = address.unwrap_or_default(), "starting server");
+        background.spawn(server::serve_metrics(listener, metrics.clone(), std::future::pending()));
+    }
+    Ok(())
+}

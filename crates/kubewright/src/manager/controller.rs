@@ -1,0 +1,94 @@
+//! Starts the workers of each controller: after its caches are filled, and while this instance leads.
+
+use std::sync::{Arc, Mutex};
+use std::time::Duration;
+
+use tracing::info;
+
+use super::Manager;
+use crate::backoff::Backoff;
+use crate::finalizer::Finalizer;
+use crate::queue::{Priority, Queue};
+use crate::registration::{Registered, Wired};
+use crate::store::Store;
+use crate::worker::Worker;
+
+impl Manager {
+    pub(super) fn add_controllers(&mut self, controllers: &[Box<dyn Registered>]) {
+        for controller in controllers {
+            let wired = controller.wire(&self.shared.registry);
+            self.add_controller(controller.name(), wired);
+        }
+    }
+
+    fn add_controller(&mut self, name: String, wired: Wired) {
+        let shared = &self.shared;
+        let (group, kind) = (&wired.primary.kind.group, &wired.primary.kind.kind);
+        info!(controller = name, group, kind, "starting controller");
+        let count = shared.flags.max_concurrent_reconciles;
+        let queue = Queue::new(Backoff::new(shared.flags.max_backoff));
+        let stats = queue.clone();
+        let queue_metrics = shared.metrics.queue(&name, move || stats.stats());
+        wired.primary.subscribe(queue.clone(), wired.primary.clone());
+        for source in &wired.asked.sources {
+            source.store.subscribe(queue.clone(), wired.primary.clone());
+        }
+        let finalizer = wired
+            .finalizes
+            .then(|| Finalizer::new(wired.primary.clone(), &shared.registry.manager));
+        let worker = Arc::new(Worker {
+            metrics: shared.metrics.controller(&name, count),
+            name: name.into(),
+            reconciler: wired.reconciler,
+            primary: wired.primary.clone(),
+            sources: wired.asked.sources,
+            queue: queue.clone(),
+            finalizer,
+            finalizer_wanted: shared.flags.finalizer,
+            deadline: shared.flags.reconcile_timeout,
+            writer: shared.writer.clone(),
+            recorder: shared.recorder.clone(),
+            clock: shared.clock.clone(),
+            queue_metrics,
+            blocked: shared.blocked.clone(),
+            passes: shared.passes.clone(),
+            doomed: Mutex::default(),
+        });
+        if !shared.flags.resync.is_zero() {
+            self.background.spawn(resync(wired.primary, queue.clone(), shared.flags.resync));
+        }
+        self.queues.push(queue);
+        self.start_workers(&worker, count);
+    }
+
+    fn start_workers(&mut self, worker: &Arc<Worker>, count: usize) {
+        for number in 0..count {
+            let (worker, leadership) = (worker.clone(), self.shared.leadership.clone());
+            self.workers.spawn(async move {
+                worker.primary.until_synced().await;
+                for source in &worker.sources {
+                    source.store.until_synced().await;
+                }
+                leadership.until_leading().await;
+                if number == 0 {
+                    info!(controller = &*worker.name, "worker count" = count, "starting workers");
+                }
+                worker.run().await;
+            });
+        }
+    }
+}
+
+/// Looks at every object again from time to time, spread over a tenth of it, without a request.
+async fn resync(primary: Arc<Store>, queue: Queue, every: Duration) {
+    loop {
+        tokio::time::sleep(every).await;
+        let keys = primary.keys();
+        let step = (every / 10) / u32::try_from(keys.len().max(1)).unwrap_or(u32::MAX);
+        let mut delay = Duration::ZERO;
+        for key in keys {
+            queue.add_after(key, delay, Priority::Low, "resync");
+            delay += step;
+        }
+    }
+}

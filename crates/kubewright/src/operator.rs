@@ -1,0 +1,182 @@
+//! What an operator's `main` is made of: its name, its controllers, and the subcommands that follow from
+//! them. Running is [`crate::manager`]'s.
+
+use std::io::Write as _;
+use std::process::ExitCode;
+use std::sync::Arc;
+
+use clap::{CommandFactory as _, FromArgMatches as _, Parser, Subcommand, ValueEnum};
+use k8s_openapi::apiextensions_apiserver::pkg::apis::apiextensions::v1::CustomResourceDefinition;
+
+use crate::clock::Clock;
+use crate::controller::Controller;
+use crate::error::chain;
+use crate::flags::Flags;
+use crate::generate::rbac::Scope;
+use crate::generate::rbac::{self, Access, rule};
+use crate::generate::yaml::documents;
+use crate::manager::{Manager, Parts, RunError};
+use crate::registration::{Registered, Registration};
+use crate::registry::Registry;
+use crate::runnable::{Runnable, Runnables};
+use crate::telemetry;
+
+/// An operator: one or several controllers in one process.
+///
+/// ```no_run
+/// # use kubewright::prelude::*;
+/// # fn with<Guestbooks: Controller>() -> ExitCode {
+/// Operator::new("guestbook-operator").controller::<Guestbooks>().main()
+/// # }
+/// ```
+pub struct Operator {
+    name: String,
+    controllers: Vec<Box<dyn Registered>>,
+    runnables: Runnables,
+    clock: Clock,
+}
+
+#[derive(Parser)]
+struct Arguments {
+    #[command(subcommand)]
+    verb: Option<Verb>,
+    #[command(flatten)]
+    flags: Flags,
+}
+
+#[derive(Subcommand)]
+enum Verb {
+    /// Run the operator (also what happens without a subcommand).
+    Run(Box<Flags>),
+    /// Print what installing the operator takes, as YAML, from the code itself.
+    Generate {
+        /// What to print.
+        what: Artefact,
+        /// The namespace that the operator is to run in.
+        #[arg(long, default_value = "default")]
+        namespace: String,
+    },
+}
+
+#[derive(ValueEnum, Clone, Copy)]
+enum Artefact {
+    /// The custom resource definitions.
+    Crd,
+    /// The roles, with exactly the permissions that the controllers ask for.
+    Rbac,
+}
+
+impl Operator {
+    /// An operator called `name`, a DNS label such as `guestbook-operator`: the field manager of its
+    /// writes, the value of the label `app.kubernetes.io/managed-by`, the name of its Lease.
+    pub fn new(name: &str) -> Self {
+        Self {
+            name: name.to_owned(),
+            controllers: Vec::new(),
+            runnables: Runnables::default(),
+            clock: Clock::system(),
+        }
+    }
+
+    /// Adds a controller.
+    #[must_use]
+    pub fn controller<C: Controller>(mut self) -> Self {
+        self.controllers.push(Box::new(Registration::<C>::new()));
+        self
+    }
+
+    /// Adds a task of your own. It starts when this instance leads and is dropped when the operator
+    /// stops; if it fails, the operator stops.
+    #[must_use]
+    pub fn runnable<R: Runnable>(mut self, name: &'static str, run: R) -> Self {
+        self.runnables.add(name, run);
+        self
+    }
+
+    /// Tells the time that conditions and events carry: for tests that compare whole objects.
+    #[must_use]
+    pub fn clock(mut self, clock: Clock) -> Self {
+        self.clock = clock;
+        self
+    }
+
+    /// The definitions of the reconciled kinds, fit to be installed.
+    pub fn definitions(&self) -> Vec<CustomResourceDefinition> {
+        self.controllers.iter().map(|controller| controller.definition()).collect()
+    }
+
+    /// The permissions that follow from what the controllers ask for, merged and sorted.
+    pub fn access(&self) -> Access {
+        let registry = Arc::new(Registry::new(&self.name));
+        let asked = self.controllers.iter().map(|controller| controller.wire(&registry).asked);
+        let (mut rules, mut cluster_rules) = (Vec::new(), Vec::new());
+        for asked in asked {
+            rules.extend(asked.rules);
+            cluster_rules.extend(asked.cluster_rules);
+        }
+        let mut lease = rule("coordination.k8s.io", "leases", &["get", "update"]);
+        lease.resource_names = Some(vec![self.name.clone()]);
+        let create = rule("coordination.k8s.io", "leases", &["create"]);
+        Access {
+            rules: rbac::merge(rules),
+            cluster_rules: rbac::merge(cluster_rules),
+            own_namespace: rbac::merge(vec![lease, create]),
+        }
+    }
+
+    /// Runs until `stop` resolves: for programs with a `main` of their own, and for tests.
+    pub async fn run(
+        self,
+        config: kube::Config,
+        flags: Flags,
+        stop: impl Future<Output = ()> + Send,
+    ) -> Result<(), RunError> {
+        let Self { name, controllers, runnables, clock } = self;
+        let parts = Parts { controllers, runnables, clock };
+        Manager::start(&name, parts, config, flags).await?.run(stop).await
+    }
+
+    /// The whole program: parses the command line, and runs or prints.
+    pub fn main(self) -> ExitCode {
+        let name: &'static str = self.name.clone().leak(); // once, and clap keeps it
+        let command = Arguments::command().name(name).bin_name(name);
+        let arguments = Arguments::from_arg_matches(&command.get_matches())
+            .unwrap_or_else(|error| error.exit());
+        let result = match arguments.verb {
+            None => self.run_to_the_end(arguments.flags),
+            Some(Verb::Run(flags)) => self.run_to_the_end(*flags),
+            Some(Verb::Generate { what, namespace }) => self.print(what, &namespace),
+        };
+        match result {
+            Ok(()) => ExitCode::SUCCESS,
+            Err(text) => {
+                let _ = writeln!(std::io::stderr(), "{text}");
+                ExitCode::FAILURE
+            }
+        }
+    }
+
+    fn run_to_the_end(self, flags: Flags) -> Result<(), String> {
+        telemetry::install(&flags.log_level, flags.log_format);
+        // One thread for all of the library's work, so that memory stays small; the author's code has
+        // threads of its own.
+        let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
+        let runtime = runtime.map_err(|error| format!("cannot start: {error}"))?;
+        runtime.block_on(async {
+            let config =
+                crate::manager::configuration(&flags).await.map_err(|error| chain(&error))?;
+            self.run(config, flags, crate::shutdown::signal()).await.map_err(|error| chain(&error))
+        })
+    }
+
+    fn print(&self, what: Artefact, namespace: &str) -> Result<(), String> {
+        let text = match what {
+            Artefact::Crd => documents(&self.definitions()),
+            Artefact::Rbac => {
+                documents(&rbac::roles(&self.access(), &self.name, namespace, &Scope::Cluster))
+            }
+        };
+        let text = text.map_err(|error| chain(&error))?;
+        std::io::stdout().write_all(text.as_bytes()).map_err(|error| error.to_string())
+    }
+}

@@ -1,0 +1,235 @@
+//! An object as it comes off the wire: its text, and a peek at the metadata that the core needs.
+//!
+//! Guarantees: decoding never fails on a schema. An object with odd metadata is still an object, at
+//! worst one without a name, an owner or labels; whether it fits its type shows when it is read.
+//! Does no IO, and keeps nothing: see [`crate::held`].
+
+mod field_owner;
+#[cfg(test)]
+mod tests;
+
+use std::borrow::Cow;
+use std::collections::BTreeMap;
+use std::ops::Range;
+
+use k8s_openapi::apimachinery::pkg::apis::meta::v1::ObjectMeta;
+use kube::Resource;
+use kube::core::DynamicResourceScope;
+use kube::discovery::ApiResource;
+use serde::de::DeserializeOwned;
+use serde::{Deserialize, Deserializer};
+#[cfg(test)]
+use serde_json::Value;
+use serde_json::value::RawValue;
+
+pub(crate) use self::field_owner::FieldOwner;
+
+/// An object as text. `kube::Api` lists, watches and patches it like any typed object.
+#[derive(Clone, Debug)]
+pub(crate) struct Raw {
+    text: Box<RawValue>,
+    /// Name, namespace, uid and resourceVersion; nothing else.
+    meta: ObjectMeta,
+    api_version: Option<Box<str>>,
+    owner_uid: Option<Box<str>>,
+    generation: Option<i64>,
+    deleting: bool,
+    managed_fields: Option<Range<usize>>,
+}
+
+/// Every field is looked at on its own, so that a bad one spoils no other.
+#[derive(Default, Deserialize)]
+#[serde(rename_all = "camelCase", default)]
+struct Envelope<'a> {
+    #[serde(borrow)]
+    api_version: Option<&'a RawValue>,
+    #[serde(borrow)]
+    metadata: Option<&'a RawValue>,
+}
+
+#[derive(Default, Deserialize)]
+#[serde(rename_all = "camelCase", default)]
+struct Metadata<'a> {
+    #[serde(borrow)]
+    name: Option<&'a RawValue>,
+    #[serde(borrow)]
+    namespace: Option<&'a RawValue>,
+    #[serde(borrow)]
+    uid: Option<&'a RawValue>,
+    #[serde(borrow)]
+    resource_version: Option<&'a RawValue>,
+    #[serde(borrow)]
+    generation: Option<&'a RawValue>,
+    #[serde(borrow)]
+    deletion_timestamp: Option<&'a RawValue>,
+    #[serde(borrow)]
+    labels: Option<&'a RawValue>,
+    #[serde(borrow)]
+    annotations: Option<&'a RawValue>,
+    #[serde(borrow)]
+    owner_references: Option<&'a RawValue>,
+    #[serde(borrow)]
+    managed_fields: Option<&'a RawValue>,
+}
+
+#[derive(Deserialize)]
+struct OwnerReference {
+    uid: Box<str>,
+    controller: bool,
+}
+
+impl<'de> Deserialize<'de> for Raw {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        Box::<RawValue>::deserialize(deserializer).map(Self::new)
+    }
+}
+
+impl Resource for Raw {
+    type DynamicType = ApiResource;
+    type Scope = DynamicResourceScope;
+
+    fn kind(kind: &ApiResource) -> Cow<'_, str> {
+        kind.kind.as_str().into()
+    }
+
+    fn group(kind: &ApiResource) -> Cow<'_, str> {
+        kind.group.as_str().into()
+    }
+
+    fn version(kind: &ApiResource) -> Cow<'_, str> {
+        kind.version.as_str().into()
+    }
+
+    fn api_version(kind: &ApiResource) -> Cow<'_, str> {
+        kind.api_version.as_str().into()
+    }
+
+    fn plural(kind: &ApiResource) -> Cow<'_, str> {
+        kind.plural.as_str().into()
+    }
+
+    fn meta(&self) -> &ObjectMeta {
+        &self.meta
+    }
+
+    fn meta_mut(&mut self) -> &mut ObjectMeta {
+        &mut self.meta
+    }
+}
+
+impl Raw {
+    fn new(text: Box<RawValue>) -> Self {
+        let (envelope, metadata) = peek(&text);
+        let api_version = read(envelope.api_version);
+        let managed_fields = metadata.managed_fields.map(|managed| {
+            let start = managed.get().as_ptr().addr() - text.get().as_ptr().addr();
+            start..start + managed.get().len()
+        });
+        let meta = ObjectMeta {
+            name: read(metadata.name),
+            namespace: read(metadata.namespace),
+            uid: read(metadata.uid),
+            resource_version: read(metadata.resource_version),
+            ..ObjectMeta::default()
+        };
+        let owner = items(metadata.owner_references)
+            .filter_map(|owner| read::<OwnerReference>(Some(owner)))
+            .find(|owner| owner.controller);
+        let generation = read(metadata.generation);
+        let deleting = metadata.deletion_timestamp.is_some();
+        let owner_uid = owner.map(|owner| owner.uid);
+        Self { text, meta, api_version, owner_uid, generation, deleting, managed_fields }
+    }
+
+    /// The object of a text that is JSON.
+    #[cfg(test)]
+    pub(crate) fn parse(text: String) -> Result<Self, serde_json::Error> {
+        RawValue::from_string(text).map(Self::new)
+    }
+
+    /// The resourceVersion as a number, 0 if it is none.
+    pub(crate) fn version(&self) -> u64 {
+        self.meta.resource_version.as_deref().and_then(|text| text.parse().ok()).unwrap_or(0)
+    }
+
+    /// The uid of the owner that is the controller.
+    pub(crate) fn owner_uid(&self) -> Option<&str> {
+        self.owner_uid.as_deref()
+    }
+
+    /// The value of a label.
+    pub(crate) fn label(&self, key: &str) -> Option<String> {
+        entry(peek(&self.text).1.labels, key)
+    }
+
+    /// The value of an annotation.
+    pub(crate) fn annotation(&self, key: &str) -> Option<String> {
+        entry(peek(&self.text).1.annotations, key)
+    }
+
+    /// True once its deletion was asked for.
+    pub(crate) fn deleting(&self) -> bool {
+        self.deleting
+    }
+
+    /// How often its spec was changed.
+    pub(crate) fn generation(&self) -> Option<i64> {
+        self.generation
+    }
+
+    /// The text as it came.
+    pub(crate) fn text(&self) -> &str {
+        self.text.get()
+    }
+
+    /// The object as a value, `managedFields` and all.
+    #[cfg(test)]
+    pub(crate) fn value(&self) -> Value {
+        read(Some(&self.text)).unwrap_or_default()
+    }
+
+    /// Where in the text the value of `managedFields` is, if it is there.
+    pub(crate) fn managed_fields(&self) -> Option<Range<usize>> {
+        self.managed_fields.clone()
+    }
+
+    /// Whom its fields belong to, in the order of `managedFields`.
+    pub(crate) fn field_owners(&self) -> impl Iterator<Item = FieldOwner> {
+        let managed = self.managed_fields.clone().map(|range| &self.text.get()[range]);
+        let entries: Option<Vec<&RawValue>> =
+            managed.and_then(|managed| serde_json::from_str(managed).ok());
+        entries.unwrap_or_default().into_iter().map(FieldOwner::read)
+    }
+
+    /// What `manager` has applied to the object, or to its status, and is still its own.
+    ///
+    /// Only in the version of the object: a set in another version names other fields, and the next
+    /// apply makes a set of its own beside it.
+    pub(crate) fn own_fields(&self, manager: &str, subresource: Option<&str>) -> Option<String> {
+        let own = self.field_owners().find(|owner| {
+            owner.is_apply_of(manager, subresource)
+                && Some(owner.api_version.as_str()) == self.api_version.as_deref()
+        });
+        own.map(|own| own.fields.get().to_owned())
+    }
+}
+
+fn peek(text: &RawValue) -> (Envelope<'_>, Metadata<'_>) {
+    let envelope: Envelope<'_> = serde_json::from_str(text.get()).unwrap_or_default();
+    let metadata = envelope.metadata.map(|metadata| serde_json::from_str(metadata.get()));
+    (envelope, metadata.and_then(Result::ok).unwrap_or_default())
+}
+
+fn read<T: DeserializeOwned>(value: Option<&RawValue>) -> Option<T> {
+    serde_json::from_str(value?.get()).ok()
+}
+
+fn items(list: Option<&RawValue>) -> impl Iterator<Item = &RawValue> {
+    let items: Option<Vec<&RawValue>> = list.and_then(|list| serde_json::from_str(list.get()).ok());
+    items.unwrap_or_default().into_iter()
+}
+
+fn entry(map: Option<&RawValue>, key: &str) -> Option<String> {
+    let entries: BTreeMap<String, &RawValue> = serde_json::from_str(map?.get()).ok()?;
+    read(entries.get(key).copied())
+}

@@ -1,0 +1,99 @@
+//! The typed edge of a controller: decodes the object, runs the author's code, and hands over what came of
+//! it without types, so that queue, workers and watches are compiled once.
+
+use std::borrow::Cow;
+use std::pin::Pin;
+use std::sync::Arc;
+
+use kube::Resource as _;
+
+use crate::controller::Controller;
+use crate::error::{Error, chain};
+use crate::events::Recorder;
+use crate::held::Held;
+use crate::key::Key;
+use crate::outcome::{Failure, Outcome, Retry};
+use crate::pass::{Asked, Pass, Wanted};
+
+/// How a pass ended.
+pub(crate) struct Ended {
+    pub(crate) result: Result<Outcome, Failed>,
+    /// The status that was asked for, if any.
+    pub(crate) status: Option<Asked>,
+    pub(crate) wanted: Wanted,
+}
+
+/// A failed pass.
+#[derive(Clone, Debug)]
+pub(crate) struct Failed {
+    pub(crate) retry: Retry,
+    pub(crate) reason: Cow<'static, str>,
+    pub(crate) message: String,
+    /// The namespace is on its way out, and with it everything in it.
+    pub(crate) terminating: bool,
+    /// Another instance leads: nothing is to be said about the object.
+    pub(crate) deposed: bool,
+}
+
+impl Failed {
+    pub(crate) fn of<E: Failure>(error: &E) -> Self {
+        let library = library_error(error);
+        Self {
+            retry: error.retry(),
+            reason: error.reason(),
+            message: chain(error),
+            terminating: matches!(library, Some(Error::Terminating { .. })),
+            deposed: matches!(library, Some(Error::NotLeading { .. })),
+        }
+    }
+}
+
+/// The library's error in an author's own, wherever it is in the chain.
+fn library_error<E: Failure>(error: &E) -> Option<&Error> {
+    let mut cause: Option<&(dyn std::error::Error + 'static)> = Some(error);
+    while let Some(error) = cause {
+        if let Some(found) = error.downcast_ref::<Error>() {
+            return Some(found);
+        }
+        cause = error.source();
+    }
+    None
+}
+
+pub(crate) type BoxFuture<T> = Pin<Box<dyn Future<Output = T> + Send>>;
+
+/// A controller without its types.
+pub(crate) trait Reconcile: Send + Sync {
+    /// Runs `reconcile`, or `finalize` for an object that is being deleted.
+    fn pass(self: Arc<Self>, held: Arc<Held>, recorder: Recorder) -> BoxFuture<Ended>;
+}
+
+/// A controller with its types.
+pub(crate) struct Live<C>(pub(crate) C);
+
+impl<C: Controller> Reconcile for Live<C> {
+    fn pass(self: Arc<Self>, held: Arc<Held>, recorder: Recorder) -> BoxFuture<Ended> {
+        Box::pin(async move {
+            let key = Key::new(held.namespace(), held.name());
+            let object: C::Kind = match held.decode() {
+                Ok(object) => object,
+                Err(source) => return undecodable::<C>(&key, source),
+            };
+            drop(held); // the compressed text is not needed while the author's code runs
+            let pass = Pass::new(&object, key, recorder);
+            let result = if object.meta().deletion_timestamp.is_some() {
+                self.0.finalize(&object, &pass).await
+            } else {
+                self.0.reconcile(&object, &pass).await
+            };
+            let (status, wanted) = pass.into_notes();
+            Ended { result: result.map_err(|error| Failed::of(&error)), status, wanted }
+        })
+    }
+}
+
+fn undecodable<C: Controller>(key: &Key, source: serde_json::Error) -> Ended {
+    let (kind, name) = (C::Kind::kind(&()).into_owned(), key.to_string());
+    let error = Error::Undecodable { kind, name, source };
+    Ended { result: Err(Failed::of(&error)), status: None, wanted: Wanted::new() }
+}

@@ -1,0 +1,395 @@
+//! The cache of one kind: objects as compressed text, one index, and who is told of a change.
+//!
+//! Guarantees: an object never gets older (by resourceVersion), so the answer of a write is not undone by
+//! an event that was on its way; a relist takes objects away only at its end. No IO here.
+
+mod mute;
+mod table;
+#[cfg(test)]
+mod tests;
+
+use std::borrow::Cow;
+use std::collections::BTreeMap;
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::{Arc, Mutex, OnceLock, PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard};
+use std::time::Duration;
+
+use kube::ResourceExt as _;
+use kube::discovery::ApiResource;
+use tokio::sync::watch;
+use tokio::time::Instant;
+
+use crate::held::{Dictionary, Held};
+use crate::intent::Intent;
+use crate::key::Key;
+use crate::names;
+use crate::queue::{Priority, Queue};
+use crate::raw::Raw;
+use mute::Mutes;
+use table::{Entry, Table};
+
+/// How an object leads to the object that is reconciled.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) enum Mapping {
+    /// It is that object.
+    Itself,
+    /// By the uid of its controlling owner.
+    Owner,
+    /// By the uid in the owner label.
+    OwnerLabel,
+    /// By the value of this label, which is the name of an object in the same namespace.
+    Label(Cow<'static, str>),
+}
+
+/// Where an object comes from.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Arrival {
+    /// A list, in the round that [`Store::begin`] began.
+    Listed(Round),
+    /// A watch.
+    Live,
+    /// The answer to a write of our own, or a read that prepared one.
+    Own,
+}
+
+/// One listing of one scope.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Round {
+    epoch: u64,
+    /// The newest that was known when the listing was asked for.
+    newest: u64,
+    /// The server's data is older than that: it was restored from a backup.
+    rewound: bool,
+}
+
+impl Round {
+    /// The listing's data is of this version.
+    pub(crate) fn of_version(self, version: u64) -> Self {
+        Self { rewound: version != 0 && version < self.newest, ..self }
+    }
+}
+
+/// Somebody who wants to know of changes.
+struct Subscriber {
+    queue: Queue,
+    primary: Arc<Store>,
+}
+
+/// The cache of one kind under one selector.
+pub(crate) struct Store {
+    pub(crate) kind: ApiResource,
+    pub(crate) namespaced: bool,
+    pub(crate) selector: Option<String>,
+    pub(crate) mapping: Mapping,
+    manager: Arc<str>,
+    dictionary: OnceLock<Dictionary>,
+    table: RwLock<Table>,
+    subscribers: RwLock<Vec<Subscriber>>,
+    newest: AtomicU64,
+    /// How many watches have not listed everything yet; the receiver side is who waits for none.
+    behind: watch::Sender<usize>,
+    epoch: AtomicU64,
+    mutes: Mutes,
+    /// Since when which namespace's watch fails, and why.
+    broken: Mutex<BTreeMap<String, (Instant, String)>>,
+    /// The flags of handles that can do without this kind; none once one of them cannot.
+    optional: Mutex<Option<Vec<Arc<AtomicBool>>>>,
+}
+
+impl Store {
+    pub(crate) fn new(
+        kind: ApiResource,
+        namespaced: bool,
+        selector: Option<String>,
+        mapping: Mapping,
+        manager: Arc<str>,
+    ) -> Self {
+        Self {
+            kind,
+            namespaced,
+            selector,
+            mapping,
+            manager,
+            dictionary: OnceLock::new(),
+            table: RwLock::default(),
+            subscribers: RwLock::default(),
+            newest: AtomicU64::new(0),
+            behind: watch::Sender::new(1),
+            epoch: AtomicU64::new(0),
+            mutes: Mutes::default(),
+            broken: Mutex::default(),
+            optional: Mutex::new(Some(Vec::new())),
+        }
+    }
+
+    /// `queue` gets the key of the object in `primary` that a change here is about.
+    pub(crate) fn subscribe(&self, queue: Queue, primary: Arc<Self>) {
+        let mut subscribers = self.subscribers.write().unwrap_or_else(PoisonError::into_inner);
+        subscribers.push(Subscriber { queue, primary });
+    }
+
+    /// The object, unless it is gone.
+    pub(crate) fn get(&self, key: &Key) -> Option<Arc<Held>> {
+        self.read().get(key).filter(|entry| !entry.gone).map(|entry| entry.held.clone())
+    }
+
+    /// The objects with this value in the index: an owner's uid, or `namespace/label value`.
+    pub(crate) fn indexed(&self, value: &str) -> Vec<Arc<Held>> {
+        let table = self.read();
+        let found = table.indexed(value).iter().filter_map(|key| table.get(key));
+        found.filter(|entry| !entry.gone).map(|entry| entry.held.clone()).collect()
+    }
+
+    /// The uid of the owner of the object under `key`, where this store is indexed by it.
+    pub(crate) fn owner_of(&self, key: &Key) -> Option<Arc<str>> {
+        self.read().get(key).and_then(|entry| entry.index.clone())
+    }
+
+    /// The uid of the owner that an object names.
+    pub(crate) fn owner_in(&self, raw: &Raw) -> Option<Arc<str>> {
+        self.index(raw, &Key::new("", ""))
+    }
+
+    /// What [`Self::indexed`] is to be asked for the children of the object `key` with `uid`.
+    pub(crate) fn index_of(&self, key: &Key, uid: &str) -> String {
+        match &self.mapping {
+            Mapping::Label(_) => label_index(key.namespace(), &names::label_value(key.name())),
+            _ => uid.to_owned(),
+        }
+    }
+
+    /// All keys.
+    pub(crate) fn keys(&self) -> Vec<Key> {
+        self.read().keys().cloned().collect()
+    }
+
+    /// How many objects are held.
+    pub(crate) fn len(&self) -> usize {
+        self.read().len()
+    }
+
+    /// Learns from a page of a list what the objects of this kind have in common.
+    pub(crate) fn learn(&self, page: &[Raw]) {
+        if !page.is_empty() {
+            self.dictionary.get_or_init(|| Dictionary::of(page, &self.manager));
+        }
+    }
+
+    /// Takes an object in and tells the subscribers if it is news to them.
+    pub(crate) fn put(&self, raw: Raw, arrival: Arrival) -> Arc<Held> {
+        self.take(raw, arrival, None)
+    }
+
+    /// Takes in the answer to an apply of `intent`, and remembers what came of it.
+    pub(crate) fn put_applied(&self, raw: Raw, intent: &Intent) -> Arc<Held> {
+        self.take(raw, Arrival::Own, Some(intent))
+    }
+
+    fn take(&self, raw: Raw, arrival: Arrival, applied: Option<&Intent>) -> Arc<Held> {
+        let key = Key::new(&raw.namespace().unwrap_or_default(), &raw.name_any());
+        let index = self.index(&raw, &key);
+        let version = raw.version();
+        let before = self.read().get(&key).map(|entry| entry.held.clone());
+        let stays = before.filter(|held| held.version() >= version && !is_rewound(arrival));
+        if let (Some(held), None) = (stays, applied) {
+            self.write().mark(&key, self.epoch.load(Ordering::Acquire));
+            return held;
+        }
+        if is_rewound(arrival) {
+            self.newest.store(version, Ordering::Release); // the count starts anew
+        } else {
+            self.newest.fetch_max(version, Ordering::AcqRel);
+        }
+        let dictionary = self
+            .dictionary
+            .get_or_init(|| Dictionary::of(std::slice::from_ref(&raw), &self.manager));
+        let mut held = raw.hold(&self.manager, dictionary);
+        if let Some(intent) = applied {
+            held.applied(intent);
+        }
+        let (held, left) = {
+            let mut table = self.write();
+            if let Some(older) = table.get(&key) {
+                held.carry_memo(&older.held);
+            }
+            let entry = Entry::new(held, index.clone(), self.epoch.load(Ordering::Acquire));
+            table.insert(key.clone(), entry, is_rewound(arrival))
+        };
+        if arrival != Arrival::Own && !self.mutes.keep(&key, version) {
+            let priority = if arrival == Arrival::Live { Priority::High } else { Priority::Low };
+            let reason = if arrival == Arrival::Live { "changed" } else { "listed" };
+            if let Some(left) = left.filter(|left| Some(left) != index.as_ref()) {
+                self.announce(&key, Some(&left), priority, "left its owner");
+            }
+            self.announce(&key, index.as_deref(), priority, reason);
+        }
+        held
+    }
+
+    /// An object was deleted, as a watch says.
+    pub(crate) fn remove(&self, raw: &Raw) {
+        let key = Key::new(&raw.namespace().unwrap_or_default(), &raw.name_any());
+        self.newest.fetch_max(raw.version(), Ordering::AcqRel);
+        let removed = self.write().remove_if(&key, |entry| {
+            entry.held.uid() == raw.uid().unwrap_or_default()
+                || entry.held.version() < raw.version()
+        });
+        if let Some(entry) = removed {
+            self.announce(&key, entry.index.as_deref(), Priority::High, "deleted");
+        }
+    }
+
+    /// We deleted this very object: it answers no more, until the watch says that it is gone.
+    pub(crate) fn deleted(&self, key: &Key, uid: &str) {
+        self.write().hide(key, uid);
+    }
+
+    /// Begins a listing. To be called before it is asked for: what is seen from now on outlives it.
+    pub(crate) fn begin(&self) -> Round {
+        let epoch = self.epoch.fetch_add(1, Ordering::AcqRel) + 1;
+        Round { epoch, newest: self.newest.load(Ordering::Acquire), rewound: false }
+    }
+
+    /// Ends a listing of `namespace`, or of all: what it did not hold is gone.
+    pub(crate) fn end(&self, round: Round, namespace: Option<&str>) {
+        let swept = self.write().sweep(round.epoch, namespace);
+        for (key, entry) in swept {
+            self.announce(&key, entry.index.as_deref(), Priority::Low, "gone");
+        }
+    }
+
+    /// The kind is not served any more: nothing of it exists.
+    pub(crate) fn clear(&self) {
+        let round = self.begin();
+        self.end(round, None);
+    }
+
+    /// Every object that this kind could be about is looked at again.
+    pub(crate) fn announce_all(&self) {
+        let subscribers = self.subscribers.read().unwrap_or_else(PoisonError::into_inner);
+        for subscriber in subscribers.iter() {
+            for key in subscriber.primary.keys() {
+                subscriber.queue.add(key, Priority::Low, "a kind came or went");
+            }
+        }
+    }
+
+    /// Notes that the watch of a namespace fails, and why, or that it works.
+    pub(crate) fn is_broken(&self, namespace: &str, error: Option<String>) {
+        let mut broken = self.broken.lock().unwrap_or_else(PoisonError::into_inner);
+        match error {
+            Some(error) => {
+                broken.entry(namespace.to_owned()).or_insert((Instant::now(), error));
+            }
+            None => drop(broken.remove(namespace)),
+        }
+    }
+
+    /// Fails if the cache was never filled, or has not been kept up to date for longer than `limit`.
+    pub(crate) fn check(&self, limit: Duration) -> Result<(), String> {
+        let kind = &self.kind.kind;
+        let broken = self.broken.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some((since, error)) = broken.values().find(|(since, _)| since.elapsed() > limit) {
+            let seconds = since.elapsed().as_secs();
+            return Err(format!("{kind}: not up to date since {seconds} s: {error}"));
+        }
+        if self.is_synced() { Ok(()) } else { Err(format!("{kind}: not listed yet")) }
+    }
+
+    /// The handles of this kind that must know whether it is served; none if it has to be.
+    pub(crate) fn optional_flags(&self) -> Vec<Arc<AtomicBool>> {
+        let optional = self.optional.lock().unwrap_or_else(PoisonError::into_inner);
+        optional.clone().unwrap_or_default()
+    }
+
+    /// Notes one more handle: with a flag if it can do without the kind.
+    pub(crate) fn used_by(&self, flag: Option<Arc<AtomicBool>>) {
+        let mut optional = self.optional.lock().unwrap_or_else(PoisonError::into_inner);
+        match (flag, optional.as_mut()) {
+            (Some(flag), Some(flags)) => flags.push(flag),
+            (Some(flag), None) => flag.store(true, Ordering::Release), // somebody else insists on it
+            (None, _) => {
+                for flag in optional.take().unwrap_or_default() {
+                    flag.store(true, Ordering::Release);
+                }
+            }
+        }
+    }
+
+    /// How many watches fill this store; called once before they start.
+    pub(crate) fn expect_watches(&self, count: usize) {
+        self.behind.send_replace(count);
+    }
+
+    /// One watch has listed everything for the first time.
+    pub(crate) fn caught_up(&self) {
+        self.behind.send_modify(|behind| *behind = behind.saturating_sub(1));
+    }
+
+    /// True once every watch has listed everything.
+    pub(crate) fn is_synced(&self) -> bool {
+        *self.behind.borrow() == 0
+    }
+
+    /// Waits until every watch has listed everything.
+    pub(crate) async fn until_synced(&self) {
+        let mut behind = self.behind.subscribe();
+        // The sender lives as long as the store.
+        let _ = behind.wait_for(|behind| *behind == 0).await;
+    }
+
+    fn index(&self, raw: &Raw, key: &Key) -> Option<Arc<str>> {
+        match &self.mapping {
+            Mapping::Itself => raw.uid().map(Arc::from),
+            Mapping::Owner => raw.owner_uid().map(Arc::from),
+            Mapping::OwnerLabel => raw.label(crate::wiring::OWNER_LABEL).map(Arc::from),
+            Mapping::Label(label) => {
+                raw.label(label).map(|value| label_index(key.namespace(), &value).into())
+            }
+        }
+    }
+
+    fn announce(&self, key: &Key, index: Option<&str>, priority: Priority, reason: &'static str) {
+        let subscribers = self.subscribers.read().unwrap_or_else(PoisonError::into_inner);
+        for subscriber in subscribers.iter() {
+            let about = match (&self.mapping, index) {
+                (Mapping::Itself, _) => Some(key.clone()),
+                (_, None) => None,
+                (Mapping::Owner | Mapping::OwnerLabel, Some(uid)) => {
+                    subscriber.primary.read().indexed(uid).first().cloned()
+                }
+                (Mapping::Label(_), Some(index)) => subscriber.primary.named(index),
+            };
+            if let Some(about) = about {
+                subscriber.queue.add(about, priority, reason);
+            }
+        }
+    }
+
+    /// The key whose name a label value stands for.
+    fn named(&self, index: &str) -> Option<Key> {
+        let (namespace, value) = index.split_once('/')?;
+        let direct = Key::new(if self.namespaced { namespace } else { "" }, value);
+        let table = self.read();
+        if table.get(&direct).is_some() {
+            return Some(direct);
+        }
+        table.shortened(namespace, value)
+    }
+
+    fn read(&self) -> RwLockReadGuard<'_, Table> {
+        self.table.read().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn write(&self) -> RwLockWriteGuard<'_, Table> {
+        self.table.write().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+fn label_index(namespace: &str, value: &str) -> String {
+    format!("{namespace}/{value}")
+}
+
+fn is_rewound(arrival: Arrival) -> bool {
+    matches!(arrival, Arrival::Listed(Round { rewound: true, .. }))
+}

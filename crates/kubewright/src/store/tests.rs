@@ -1,0 +1,177 @@
+//! The cache never gets older, loses nothing while it is listed anew, and tells the right ones.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use kube::discovery::ApiResource;
+use serde_json::json;
+
+use super::*;
+use crate::backoff::Backoff;
+
+fn store(mapping: Mapping) -> Arc<Store> {
+    let kind = ApiResource::erase::<k8s_openapi::api::core::v1::ConfigMap>(&());
+    Arc::new(Store::new(kind, true, None, mapping, "tester".into()))
+}
+
+fn raw(name: &str, uid: &str, version: u64, owner: &str) -> Raw {
+    let object = json!({
+        "apiVersion": "v1", "kind": "ConfigMap",
+        "metadata": {
+            "name": name, "namespace": "space", "uid": uid, "resourceVersion": version.to_string(),
+            "labels": {"of": owner},
+            "ownerReferences": [{"apiVersion": "v1", "kind": "X", "name": "x", "uid": owner, "controller": true}],
+        },
+        "data": {"version": version.to_string()},
+    });
+    Raw::parse(object.to_string()).unwrap()
+}
+
+fn key(name: &str) -> Key {
+    Key::new("space", name)
+}
+
+fn version(store: &Store, name: &str) -> Option<u64> {
+    store.get(&key(name)).map(|held| held.version())
+}
+
+/// A primary named `parent` with uid `p`, and what its queue hears of `store`.
+fn subscribed(store: &Arc<Store>) -> Queue {
+    let queue = Queue::new(Backoff::new(Duration::from_secs(1)));
+    let primary = self::store(Mapping::Itself);
+    primary.put(raw("parent", "p", 1, ""), Arrival::Live);
+    store.subscribe(queue.clone(), primary);
+    queue
+}
+
+async fn heard(queue: &Queue) -> Option<String> {
+    let next = tokio::time::timeout(Duration::from_millis(20), queue.next()).await.ok()??;
+    queue.finish(&next.key, crate::queue::Finish::Done);
+    Some(format!("{} {}", next.key.name(), next.reason))
+}
+
+#[test]
+fn an_object_never_gets_older() {
+    let store = store(Mapping::Owner);
+    store.put(raw("a", "1", 10, "p"), Arrival::Own);
+    store.put(raw("a", "1", 9, "p"), Arrival::Live);
+    assert_eq!(version(&store, "a"), Some(10));
+    let round = store.begin().of_version(12);
+    store.put(raw("a", "1", 8, "p"), Arrival::Listed(round));
+    assert_eq!(version(&store, "a"), Some(10));
+}
+
+#[test]
+fn a_late_deletion_does_not_take_its_successor_along() {
+    let store = store(Mapping::Owner);
+    store.put(raw("a", "1", 10, "p"), Arrival::Live);
+    store.put(raw("a", "2", 12, "p"), Arrival::Own);
+    store.remove(&raw("a", "1", 11, "p"));
+    assert_eq!(version(&store, "a"), Some(12));
+    store.remove(&raw("a", "2", 13, "p"));
+    assert_eq!(version(&store, "a"), None);
+}
+
+#[test]
+fn a_listing_takes_away_what_it_did_not_see_and_only_at_its_end() {
+    let store = store(Mapping::Owner);
+    store.put(raw("stays", "1", 1, "p"), Arrival::Live);
+    store.put(raw("goes", "2", 2, "p"), Arrival::Live);
+    let round = store.begin().of_version(20);
+    store.put(raw("stays", "1", 1, "p"), Arrival::Listed(round));
+    store.put(raw("written", "3", 21, "p"), Arrival::Own);
+    assert_eq!(version(&store, "goes"), Some(2), "not before the end");
+    store.end(round, None);
+    assert_eq!(version(&store, "goes"), None);
+    assert_eq!(version(&store, "stays"), Some(1));
+    assert_eq!(version(&store, "written"), Some(21), "written after the list was asked for");
+}
+
+#[test]
+fn a_listing_of_one_namespace_leaves_the_others_alone() {
+    let store = store(Mapping::Owner);
+    store.put(raw("elsewhere", "1", 1, "p"), Arrival::Live);
+    let round = store.begin().of_version(5);
+    store.end(round, Some("other"));
+    assert_eq!(version(&store, "elsewhere"), Some(1));
+}
+
+#[test]
+fn a_list_that_is_older_than_what_was_known_is_a_restored_server() {
+    let store = store(Mapping::Owner);
+    store.put(raw("a", "1", 100, "p"), Arrival::Live);
+    let round = store.begin().of_version(50);
+    store.put(raw("a", "1", 40, "p"), Arrival::Listed(round));
+    store.end(round, None);
+    assert_eq!(version(&store, "a"), Some(40));
+    store.put(raw("a", "1", 60, "p"), Arrival::Live);
+    assert_eq!(version(&store, "a"), Some(60));
+}
+
+#[test]
+fn what_we_deleted_answers_no_more_until_it_comes_back() {
+    let store = store(Mapping::Owner);
+    store.put(raw("a", "1", 1, "p"), Arrival::Live);
+    store.deleted(&key("a"), "1");
+    assert_eq!(version(&store, "a"), None);
+    assert!(store.indexed("p").is_empty());
+    store.put(raw("a", "2", 3, "p"), Arrival::Live);
+    assert_eq!(version(&store, "a"), Some(3));
+}
+
+#[tokio::test]
+async fn the_owner_is_told_of_changes_and_of_the_end() {
+    let store = store(Mapping::Owner);
+    let queue = subscribed(&store);
+    store.put(raw("a", "1", 1, "p"), Arrival::Live);
+    assert_eq!(heard(&queue).await.as_deref(), Some("parent changed"));
+    store.put(raw("a", "1", 1, "p"), Arrival::Live);
+    assert_eq!(heard(&queue).await, None, "nothing new");
+    store.put(raw("a", "1", 2, "p"), Arrival::Own);
+    assert_eq!(heard(&queue).await, None, "our own write");
+    store.put(raw("a", "1", 3, "q"), Arrival::Live);
+    assert_eq!(heard(&queue).await.as_deref(), Some("parent left its owner"));
+    store.put(raw("b", "2", 4, "p"), Arrival::Live);
+    assert!(heard(&queue).await.is_some());
+    store.remove(&raw("b", "2", 5, "p"));
+    assert_eq!(heard(&queue).await.as_deref(), Some("parent deleted"));
+}
+
+#[tokio::test]
+async fn news_of_an_object_are_held_back_while_we_write_to_it() {
+    let store = store(Mapping::Owner);
+    let queue = subscribed(&store);
+    let key = key("a");
+    let mut mute = store.mute(&key);
+    store.put(raw("a", "1", 7, "p"), Arrival::Live);
+    assert_eq!(heard(&queue).await, None);
+    mute.answered(7);
+    drop(mute);
+    assert_eq!(heard(&queue).await, None, "it was our own write");
+    let mut mute = store.mute(&key);
+    store.put(raw("a", "1", 9, "p"), Arrival::Live);
+    mute.answered(8);
+    drop(mute);
+    assert_eq!(heard(&queue).await.as_deref(), Some("parent changed"), "somebody wrote after us");
+    let mute = store.mute(&key);
+    store.put(raw("a", "1", 10, "p"), Arrival::Live);
+    drop(mute);
+    assert!(heard(&queue).await.is_some(), "our write failed");
+}
+
+#[tokio::test]
+async fn a_label_leads_to_the_object_of_that_name_however_long() {
+    let long = "n".repeat(200);
+    let store = store(Mapping::Label("of".into()));
+    let queue = Queue::new(Backoff::new(Duration::from_secs(1)));
+    let primary = self::store(Mapping::Itself);
+    primary.put(raw("short", "s", 1, ""), Arrival::Live);
+    primary.put(raw(&long, "l", 1, ""), Arrival::Live);
+    store.subscribe(queue.clone(), primary);
+    store.put(raw("pod", "1", 2, "short"), Arrival::Live);
+    assert_eq!(heard(&queue).await.as_deref(), Some("short changed"));
+    store.put(raw("pod2", "2", 3, &names::label_value(&long)), Arrival::Live);
+    assert_eq!(heard(&queue).await, Some(format!("{long} changed")));
+    let index = store.index_of(&Key::new("space", &long), "l");
+    assert_eq!(store.indexed(&index).len(), 1);
+}

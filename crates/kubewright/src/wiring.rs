@@ -1,0 +1,165 @@
+//! What a controller may touch: the handles that `wire` asks for, and the RBAC rules, watches and caches
+//! that follow from them. Running it needs no cluster.
+
+use std::borrow::Cow;
+use std::marker::PhantomData;
+use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
+
+use k8s_openapi::api::rbac::v1::PolicyRule;
+use kube::Resource;
+use kube::discovery::ApiResource;
+
+use crate::generate::rbac::rule;
+use crate::handle::{Link, Managed, Optional, Owned, Ownership, Reads};
+use crate::kind::{Kind, MayOwn, Primary};
+use crate::registry::Registry;
+use crate::store::{Mapping, Store};
+
+/// The label on everything the operator writes; watches of owned kinds select by it.
+pub const MANAGED_BY: &str = "app.kubernetes.io/managed-by";
+
+/// The label that names the owner's uid where an owner reference cannot.
+pub(crate) const OWNER_LABEL: &str = "kubewright.dev/owner-uid";
+
+const READ: &[&str] = &["get", "list", "watch"];
+const WRITE: &[&str] = &["get", "list", "watch", "create", "patch", "delete"];
+
+/// What `wire` asks for. See [`crate::Controller::wire`].
+pub struct Wiring<P> {
+    registry: Arc<Registry>,
+    asked: Asked,
+    optional: Option<Arc<AtomicBool>>,
+    primary: PhantomData<fn() -> P>,
+}
+
+/// The sum of what was asked for.
+#[derive(Default)]
+pub(crate) struct Asked {
+    pub(crate) rules: Vec<PolicyRule>,
+    pub(crate) cluster_rules: Vec<PolicyRule>,
+    pub(crate) sources: Vec<Source>,
+}
+
+/// One cache that a controller reads.
+#[derive(Clone)]
+pub(crate) struct Source {
+    pub(crate) store: Arc<Store>,
+    /// How what is no longer wanted is recognised; none for what is only read.
+    pub(crate) ownership: Option<Ownership>,
+}
+
+impl<P: Primary> Wiring<P> {
+    pub(crate) fn new(registry: Arc<Registry>, finalizes: bool) -> Self {
+        let mut wiring =
+            Self { registry, asked: Asked::default(), optional: None, primary: PhantomData };
+        wiring.allow::<P>("", READ);
+        wiring.allow::<P>("/status", &["patch"]);
+        if finalizes {
+            wiring.allow::<P>("", &["patch"]);
+        }
+        wiring.asked.rules.push(rule("events.k8s.io", "events", &["create", "patch"]));
+        wiring
+    }
+
+    pub(crate) fn into_asked(self) -> Asked {
+        self.asked
+    }
+
+    /// Children that the primary owns through an owner reference: may be created, changed and deleted,
+    /// are watched, and are removed when a pass that ends in [`crate::Outcome::Done`] did not apply them.
+    pub fn owns<K: Kind>(&mut self) -> Owned<K>
+    where
+        (P::Scope, K::Scope): MayOwn,
+    {
+        self.allow::<K>("", WRITE);
+        // For clusters that enforce permissions on `blockOwnerDeletion`.
+        self.allow::<P>("/finalizers", &["update"]);
+        Owned::new(self.source::<K>(self.managed_by(), &Mapping::Owner, Some(Ownership::Reference)))
+    }
+
+    /// Children that cannot have an owner reference, as a cluster-scoped one of a namespaced primary:
+    /// owned by label, and deleted through a finalizer that the library adds.
+    pub fn manages<K: Kind>(&mut self) -> Managed<K> {
+        self.allow::<K>("", WRITE);
+        self.allow::<P>("", &["patch"]);
+        Managed::new(self.source::<K>(
+            self.managed_by(),
+            &Mapping::OwnerLabel,
+            Some(Ownership::Label),
+        ))
+    }
+
+    /// Reads the objects of the primary's namespace whose `label` is the primary's name
+    /// (as [`crate::names::label_value`] writes it).
+    pub fn reads_labelled<K: Kind>(&mut self, label: impl Into<Cow<'static, str>>) -> Reads<K> {
+        let label = label.into();
+        self.reads_matching(label.clone(), label)
+    }
+
+    /// As [`Self::reads_labelled`], and only what `selector` selects as well: the narrower it is, the
+    /// fewer objects of others are transferred and kept.
+    pub fn reads_matching<K: Kind>(
+        &mut self,
+        label: impl Into<Cow<'static, str>>,
+        selector: impl Into<Cow<'static, str>>,
+    ) -> Reads<K> {
+        self.allow::<K>("", READ);
+        let mapping = Mapping::Label(label.into());
+        Reads::new(self.source::<K>(selector.into().into_owned(), &mapping, None))
+    }
+
+    /// Whatever `ask` wires is used while the cluster serves its kinds, and never waited for.
+    ///
+    /// ```
+    /// # use kubewright::prelude::*;
+    /// # use kubewright::k8s_openapi::{NamespaceResourceScope, api::core::v1::ConfigMap as Monitor};
+    /// # fn wire<P>(wiring: &mut Wiring<P>) where P: kubewright::Primary + Resource<Scope = NamespaceResourceScope> {
+    /// let monitors: Optional<Owned<Monitor>> = wiring.optional(Wiring::owns);
+    /// # }
+    /// ```
+    pub fn optional<H>(&mut self, ask: impl FnOnce(&mut Self) -> H) -> Optional<H> {
+        let served = Arc::new(AtomicBool::new(false));
+        let outer = self.optional.replace(served.clone());
+        let handle = ask(self);
+        self.optional = outer;
+        self.asked.cluster_rules.push(rule(
+            "apiextensions.k8s.io",
+            "customresourcedefinitions",
+            READ,
+        ));
+        Optional::new(served, handle)
+    }
+
+    fn managed_by(&self) -> String {
+        format!("{MANAGED_BY}={}", self.registry.manager)
+    }
+
+    fn allow<K: Kind>(&mut self, subresource: &str, verbs: &[&str]) {
+        let rule = rule(&K::group(&()), &format!("{}{subresource}", K::plural(&())), verbs);
+        if is_namespaced::<K>() {
+            self.asked.rules.push(rule);
+        } else {
+            self.asked.cluster_rules.push(rule);
+        }
+    }
+
+    fn source<K: Kind>(
+        &mut self,
+        selector: String,
+        mapping: &Mapping,
+        ownership: Option<Ownership>,
+    ) -> Link {
+        let kind = ApiResource::erase::<K>(&());
+        let store = self.registry.store(&kind, is_namespaced::<K>(), Some(selector), mapping);
+        store.used_by(self.optional.clone());
+        self.asked.sources.push(Source { store: store.clone(), ownership });
+        Link { store, registry: self.registry.clone(), ownership }
+    }
+}
+
+/// Whether objects of `K` live in namespaces.
+pub(crate) fn is_namespaced<K: Resource<DynamicType = ()>>() -> bool {
+    use std::any::type_name;
+    type_name::<K::Scope>() == type_name::<k8s_openapi::NamespaceResourceScope>()
+}
