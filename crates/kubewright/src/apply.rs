@@ -41,7 +41,9 @@ impl Apply {
     pub(crate) async fn run(self) -> Result<Arc<Held>, Error> {
         let held = self.store.get(&self.key);
         if let Some(held) = &held {
-            self.check_owner(self.store.owner_of(&self.key).as_deref())?;
+            self.check_owner(self.store.owner_of(&self.key).as_deref(), || {
+                held.intent_hash() == Some(self.intent.hash()) && held.own_fields().is_some()
+            })?;
             // One that is on its way out is made anew when it is gone.
             if held.deleting() || held.is_quiet(&self.intent) {
                 return Ok(held.clone());
@@ -195,7 +197,11 @@ impl Apply {
             return Ok(None);
         };
         let owner = self.store.owner_in(&raw);
-        if let Err(taken) = self.check_owner(owner.as_deref()) {
+        let is_applied = || {
+            raw.intent_hash() == Some(self.intent.hash())
+                && raw.own_fields(&self.writer.manager, None).is_some()
+        };
+        if let Err(taken) = self.check_owner(owner.as_deref(), is_applied) {
             // A stranger under our name may have taken the place of what we held.
             if let Some(held) = self.store.get(&self.key) {
                 self.store.deleted(&self.key, held.uid());
@@ -205,8 +211,14 @@ impl Apply {
         Ok(Some(self.store.put(raw, Arrival::Own)))
     }
 
-    fn check_owner(&self, owner: Option<&str>) -> Result<(), Error> {
-        if owner == Some(self.owner.as_str()) {
+    /// One that names no owner is ours if we have applied to it what we would apply now, which names the
+    /// owner by its uid: somebody has only taken that off.
+    fn check_owner(
+        &self,
+        owner: Option<&str>,
+        is_applied: impl FnOnce() -> bool,
+    ) -> Result<(), Error> {
+        if owner.map_or_else(is_applied, |owner| owner == self.owner) {
             return Ok(());
         }
         let owner = owner.map_or("nobody".to_owned(), |uid| format!("the owner with uid {uid}"));

@@ -3,8 +3,8 @@
 
 use std::sync::Arc;
 
-use kube::Api;
 use kube::api::PatchParams;
+use kube::{Api, ResourceExt as _};
 use serde::Deserialize;
 use serde_json::{Value, json};
 use tracing::info;
@@ -48,25 +48,51 @@ impl Finalizer {
         finalizers(held).iter().position(|name| *name == self.name)
     }
 
-    /// Puts it on, and answers with the object as it then is.
-    pub(crate) async fn add(&self, writer: &Writer, held: &Held) -> Result<Arc<Held>, Error> {
-        let operation = if finalizers(held).is_empty() {
-            json!({"op": "add", "path": "/metadata/finalizers", "value": [self.name]})
+    /// Puts it on, and answers with the object as it then is. None if that is gone or going.
+    pub(crate) async fn add(
+        &self,
+        writer: &Writer,
+        held: &Held,
+    ) -> Result<Option<Arc<Held>>, Error> {
+        let mut current = None;
+        for look in 1..=LOOKS {
+            let held = current.as_deref().unwrap_or(held);
+            match self.send(writer, held, "put the finalizer on", self.addition(held)).await {
+                Err(error) if code(&error) == Some(404) => return Ok(None),
+                Err(error) if is_outdated(&error) && look < LOOKS => {
+                    current = self.look(writer, held).await?;
+                    let Some(now) = current.as_ref().filter(|now| !now.deleting()) else {
+                        return Ok(None);
+                    };
+                    if self.position(now).is_some() {
+                        return Ok(current);
+                    }
+                }
+                answer => return answer.map(Some),
+            }
+        }
+        Ok(current)
+    }
+
+    /// Only to the list as we know it: absent, the addition would replace what somebody has put there.
+    fn addition(&self, held: &Held) -> Vec<Value> {
+        let known = finalizers(held);
+        let path = "/metadata/finalizers";
+        let (known, operation) = if known.is_empty() {
+            (Value::Null, json!({"op": "add", "path": path, "value": [self.name]}))
         } else {
-            json!({"op": "add", "path": "/metadata/finalizers/-", "value": self.name})
+            let end = format!("{path}/-");
+            (json!(known), json!({"op": "add", "path": end, "value": self.name}))
         };
-        let version = held.version().to_string();
-        let operations = vec![
+        vec![
             json!({"op": "test", "path": "/metadata/uid", "value": held.uid()}),
-            json!({"op": "test", "path": "/metadata/resourceVersion", "value": version}),
+            json!({"op": "test", "path": path, "value": known}),
             operation,
-        ];
-        self.send(writer, held, "put the finalizer on", operations).await
+        ]
     }
 
     /// Takes it off. An object that is gone meanwhile is fine.
     pub(crate) async fn remove(&self, writer: &Writer, held: &Held) -> Result<(), Error> {
-        let key = Key::new(held.namespace(), held.name());
         let mut current = None;
         for look in 1..=LOOKS {
             let held = current.as_deref().unwrap_or(held);
@@ -79,12 +105,11 @@ impl Finalizer {
             ];
             match self.send(writer, held, "take the finalizer off", operations).await {
                 Err(error) if code(&error) == Some(404) => return Ok(()),
-                Err(error) if matches!(code(&error), Some(409 | 422)) && look < LOOKS => {
-                    let request = writer.api(&self.store, &key);
-                    let request = request.get_opt(key.name());
-                    let what = self.request("get", "look at", &key);
-                    let Some(raw) = writer.send(what, request).await? else { return Ok(()) };
-                    current = Some(self.store.put(raw, Arrival::Own));
+                Err(error) if is_outdated(&error) && look < LOOKS => {
+                    current = self.look(writer, held).await?;
+                    if current.is_none() {
+                        return Ok(());
+                    }
                 }
                 Err(error) => return Err(error),
                 Ok(held) => {
@@ -96,6 +121,17 @@ impl Finalizer {
             }
         }
         Ok(())
+    }
+
+    /// The same object as the server has it.
+    async fn look(&self, writer: &Writer, held: &Held) -> Result<Option<Arc<Held>>, Error> {
+        let key = Key::new(held.namespace(), held.name());
+        let api: Api<Raw> = writer.api(&self.store, &key);
+        let what = self.request("get", "look at", &key);
+        let Some(raw) = writer.send(what, api.get_opt(key.name())).await? else { return Ok(None) };
+        // Another of the same name is news that the watch has to bring.
+        let same = Some(raw).filter(|raw| raw.uid().as_deref() == Some(held.uid()));
+        Ok(same.map(|raw| self.store.put(raw, Arrival::Own)))
     }
 
     async fn send(
@@ -126,6 +162,11 @@ impl Finalizer {
 
 fn finalizers(held: &Held) -> Vec<String> {
     held.decode::<Peek>().unwrap_or_default().metadata.finalizers.unwrap_or_default()
+}
+
+/// The object has changed: a `test` of the patch failed, or somebody was faster.
+fn is_outdated(error: &Error) -> bool {
+    matches!(code(error), Some(409 | 422))
 }
 
 fn code(error: &Error) -> Option<u16> {

@@ -60,8 +60,6 @@ impl Raw {
     /// What the cache keeps of it. `manager` is the name that we apply under.
     pub(crate) fn hold(self, manager: &str, dictionary: &Dictionary) -> Held {
         let content = Content::of(&self, manager);
-        let hash = self.annotation(intent::ANNOTATION);
-        let hash = hash.and_then(|hash| u64::from_str_radix(&hash, 16).ok());
         let meta = kube::Resource::meta(&self);
         let mut identity = String::new();
         let mut ends = [0; 3];
@@ -78,7 +76,7 @@ impl Raw {
             generation: self
                 .generation()
                 .and_then(|number| u64::try_from(number).ok()?.try_into().ok()),
-            intent: hash.and_then(NonZeroU64::new),
+            intent: self.intent_hash().and_then(NonZeroU64::new),
             fields: content.fields,
             memo: None,
             lengths: content.lengths,

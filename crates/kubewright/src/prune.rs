@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use kube::ResourceExt as _;
 use kube::api::{DeleteParams, Preconditions};
 use tracing::info;
 
@@ -9,9 +10,13 @@ use crate::error::Error;
 use crate::held::Held;
 use crate::key::Key;
 use crate::pass::{Wanted, address};
+use crate::raw::Raw;
 use crate::store::{Arrival, Store};
 use crate::wiring::Source;
 use crate::write::{Request, Writer};
+
+/// How often a child that changes under our hands is looked at again.
+const LOOKS: usize = 3;
 
 /// Deletes the children of the owner `uid` in `sources` that are not in `wanted`. Says how many.
 pub(crate) async fn prune(
@@ -26,7 +31,7 @@ pub(crate) async fn prune(
         for held in store.indexed(uid) {
             let key = Key::new(held.namespace(), held.name());
             if !held.deleting() && !wanted.contains(&(address(store), key.clone())) {
-                delete(writer, store, &key, &held).await?;
+                delete(writer, store, uid, &held).await?;
                 deleted += 1;
             }
         }
@@ -34,29 +39,56 @@ pub(crate) async fn prune(
     Ok(deleted)
 }
 
-async fn delete(writer: &Writer, store: &Arc<Store>, key: &Key, held: &Held) -> Result<(), Error> {
+/// An object that changes under our hands is looked at again; one that is not the owner's any more stays.
+async fn delete(
+    writer: &Writer,
+    store: &Arc<Store>,
+    owner: &str,
+    held: &Arc<Held>,
+) -> Result<(), Error> {
+    let key = Key::new(held.namespace(), held.name());
+    let api = writer.api(store, &key);
+    let mut held = held.clone();
+    for look in 1..=LOOKS {
+        let request = Request { verb: "delete", doing: "delete", kind: &store.kind, key: &key };
+        match writer.send(request, api.delete(key.name(), &guarded(&held))).await {
+            Err(error) if is(&error, 404) => store.deleted(&key, held.uid()),
+            Err(error) if is(&error, 409) && look < LOOKS => {
+                let request = Request { verb: "get", doing: "look at", ..request };
+                let now = writer.send(request, api.get_opt(key.name())).await?;
+                let same = now.filter(|now| {
+                    now.uid().as_deref() == Some(held.uid())
+                        && store.owner_in(now).as_deref() == Some(owner)
+                        && !now.deleting()
+                });
+                // What else it has become, the watch tells.
+                let Some(same) = same else { return Ok(()) };
+                held = store.put(same, Arrival::Own);
+                continue;
+            }
+            Err(error) => return Err(error),
+            Ok(answer) => {
+                match answer.left().filter(Raw::deleting) {
+                    Some(going) => drop(store.put(going, Arrival::Own)),
+                    None => store.deleted(&key, held.uid()),
+                }
+                let (kind, namespace, name) = (&store.kind.kind, key.namespace(), key.name());
+                info!(kind, namespace, name, "deleted");
+            }
+        }
+        break;
+    }
+    Ok(())
+}
+
+fn guarded(held: &Held) -> DeleteParams {
     let preconditions = Preconditions {
         uid: Some(held.uid().to_owned()),
         resource_version: Some(held.version().to_string()),
     };
-    let parameters =
-        DeleteParams { preconditions: Some(preconditions), ..DeleteParams::background() };
-    let request = Request { verb: "delete", doing: "delete", kind: &store.kind, key };
-    let api = writer.api(store, key);
-    match writer.send(request, api.delete(key.name(), &parameters)).await {
-        Ok(answer) => {
-            match answer.left().filter(crate::raw::Raw::deleting) {
-                Some(going) => drop(store.put(going, Arrival::Own)),
-                None => store.deleted(key, held.uid()),
-            }
-            let (kind, namespace, name) = (&store.kind.kind, key.namespace(), key.name());
-            info!(kind, namespace, name, "deleted");
-            Ok(())
-        }
-        Err(error) if error.status().is_some_and(|status| status.code == 404) => {
-            store.deleted(key, held.uid());
-            Ok(())
-        }
-        Err(error) => Err(error),
-    }
+    DeleteParams { preconditions: Some(preconditions), ..DeleteParams::background() }
+}
+
+fn is(error: &Error, code: u16) -> bool {
+    error.status().is_some_and(|status| status.code == code)
 }

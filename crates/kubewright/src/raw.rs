@@ -23,6 +23,7 @@ use serde_json::Value;
 use serde_json::value::RawValue;
 
 pub(crate) use self::field_owner::FieldOwner;
+use crate::intent;
 
 /// An object as text. `kube::Api` lists, watches and patches it like any typed object.
 #[derive(Clone, Debug)]
@@ -30,6 +31,7 @@ pub(crate) struct Raw {
     text: Box<RawValue>,
     /// Name, namespace, uid and resourceVersion; nothing else.
     meta: ObjectMeta,
+    /// As it says itself, or the list that it came in.
     api_version: Option<Box<str>>,
     owner_uid: Option<Box<str>>,
     generation: Option<i64>,
@@ -141,6 +143,11 @@ impl Raw {
         Self { text, meta, api_version, owner_uid, generation, deleting, managed_fields }
     }
 
+    /// It is an item of a list of this version: items of the built-in kinds do not say so themselves.
+    pub(crate) fn is_listed_as(&mut self, api_version: &str) {
+        self.api_version.get_or_insert_with(|| api_version.into());
+    }
+
     /// The object of a text that is JSON.
     #[cfg(test)]
     pub(crate) fn parse(text: String) -> Result<Self, serde_json::Error> {
@@ -165,6 +172,11 @@ impl Raw {
     /// The value of an annotation.
     pub(crate) fn annotation(&self, key: &str) -> Option<String> {
         entry(peek(&self.text).1.annotations, key)
+    }
+
+    /// The hash of the intent last applied, from our annotation.
+    pub(crate) fn intent_hash(&self) -> Option<u64> {
+        u64::from_str_radix(&self.annotation(intent::ANNOTATION)?, 16).ok()
     }
 
     /// True once its deletion was asked for.

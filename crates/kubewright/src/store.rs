@@ -209,10 +209,15 @@ impl Store {
         }
         let (held, left) = {
             let mut table = self.write();
-            if let Some(older) = table.get(&key) {
-                held.carry_memo(&older.held);
+            let epoch = self.epoch.load(Ordering::Acquire);
+            if let Some(other) = table.get(&key).map(|entry| entry.held.clone()) {
+                if other.version() >= version && !is_rewound(arrival) && applied.is_none() {
+                    table.mark(&key, epoch); // while this was packed, our own write was answered
+                    return other;
+                }
+                held.carry_memo(&other);
             }
-            let entry = Entry::new(held, index.clone(), self.epoch.load(Ordering::Acquire));
+            let entry = Entry::new(held, index.clone(), epoch);
             table.insert(key.clone(), entry, is_rewound(arrival))
         };
         if arrival != Arrival::Own && !self.mutes.keep(&key, version) {

@@ -104,7 +104,7 @@ impl Watch {
         parameters.label_selector.clone_from(&self.store.selector);
         let mut version = String::new();
         loop {
-            let page = match timeout(LIST_DEADLINE, self.api.list(&parameters)).await {
+            let mut page = match timeout(LIST_DEADLINE, self.api.list(&parameters)).await {
                 Ok(Ok(page)) => page,
                 Ok(Err(kube::Error::Api(status)))
                     if status.code == 410 && parameters.continue_token.is_some() =>
@@ -127,6 +127,7 @@ impl Watch {
                 version = page.metadata.resource_version.unwrap_or_default();
             }
             let round = round.of_version(version.parse().unwrap_or(0));
+            page.items.iter_mut().for_each(|raw| raw.is_listed_as(&self.store.kind.api_version));
             self.store.learn(&page.items);
             for raw in page.items {
                 self.store.put(raw, Arrival::Listed(round));

@@ -118,7 +118,7 @@ impl Worker {
         }
         match (&self.finalizer, present) {
             (Some(finalizer), None) if self.finalizer_wanted => {
-                finalizer.add(&self.writer, held).await.map(Some)
+                finalizer.add(&self.writer, held).await
             }
             (Some(finalizer), Some(_)) if !self.finalizer_wanted => {
                 finalizer.remove(&self.writer, held).await?;

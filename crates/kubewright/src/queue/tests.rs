@@ -183,4 +183,6 @@ async fn the_statistics_tell_depth_and_how_long_passes_have_been_running() {
     let mut running = queue.running();
     running.sort();
     assert_eq!(running, [(key("a"), millis(30)), (key("late"), millis(20))]);
+    queue.finish(&key("a"), Finish::Done);
+    assert_eq!(queue.running(), [(key("late"), millis(20))]);
 }

@@ -8,7 +8,7 @@ use serde_json::{Map, Value};
 use super::same::same;
 
 /// The merge keys of lists whose set says nothing, because no item of it is ours any more.
-const USUAL_KEYS: [&[&str]; 10] = [
+const USUAL_KEYS: [&[&str]; 9] = [
     &["name"],
     &["containerPort", "protocol"],
     &["port", "protocol"],
@@ -18,7 +18,6 @@ const USUAL_KEYS: [&[&str]; 10] = [
     &["type"],
     &["key"],
     &["topologyKey", "whenUnsatisfiable"],
-    &["uid"],
 ];
 
 /// The entries of the set of a list.
@@ -89,6 +88,10 @@ impl<'a> Entries<'a> {
     pub(crate) fn key_names(&self, item: &Value) -> Vec<Vec<&str>> {
         if let Some(keys) = self.keys.first() {
             return vec![keys.keys().map(String::as_str).collect()];
+        }
+        // Nothing but a reference to an owner has one, and its name is no key.
+        if item.get("uid").is_some() {
+            return vec![vec!["uid"]];
         }
         let usual = USUAL_KEYS.iter().filter(|names| item.get(names[0]).is_some());
         usual.map(|names| names.to_vec()).collect()

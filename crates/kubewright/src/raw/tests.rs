@@ -91,3 +91,15 @@ fn a_list_is_decoded() {
     assert_eq!(list.metadata.resource_version.as_deref(), Some("9"));
     assert_eq!(list.items.iter().map(Raw::version).collect::<Vec<_>>(), [12, 0]);
 }
+
+#[test]
+fn an_item_of_a_list_need_not_say_its_version() {
+    let text = r#"{"metadata": {"managedFields": [
+        {"manager": "m", "operation": "Apply", "apiVersion": "v2", "fieldsV1": {"f:a": {}}},
+        {"manager": "m", "operation": "Apply", "apiVersion": "v1", "fieldsV1": {"f:b": {}}}
+    ]}}"#;
+    let mut raw = Raw::parse(text.to_owned()).unwrap();
+    assert_eq!(raw.own_fields("m", None), None);
+    raw.is_listed_as("v1");
+    assert_eq!(raw.own_fields("m", None).as_deref(), Some(r#"{"f:b": {}}"#));
+}
