@@ -4,7 +4,7 @@
 use std::sync::Mutex;
 use std::time::Duration;
 
-use kubewright::conditions::{self, Status};
+use kubewright::conditions;
 use kubewright::k8s_openapi::api::apps::v1::Deployment;
 use kubewright::k8s_openapi::api::core::v1::ConfigMap;
 use kubewright::prelude::*;
@@ -104,7 +104,8 @@ impl Controller for Books {
         for number in 1..=book.spec.appendices {
             self.maps.apply(pass, map(book, number)).await?;
         }
-        let printed = conditions::new("Printed", Status::True, "Printed", "");
+        let printed =
+            conditions::new("Printed", book.spec.pages > 0, "Printed", book.spec.text.clone());
         pass.status(BookStatus { pages: Some(book.spec.pages), conditions: vec![printed] });
         if book.spec.mood == "wait" {
             return Ok(Outcome::After(Duration::from_millis(300)));

@@ -5,5 +5,12 @@
 
 mod books;
 mod compiler;
+mod drift;
+mod finalizer;
 mod isolation;
+mod ownership;
+mod queue_order;
+mod quiet;
 mod running;
+mod status;
+mod world;

@@ -4,15 +4,15 @@
 use std::path::Path;
 use std::time::Duration;
 
+use kubewright::kube::Config;
 use kubewright::kube::config::{KubeConfigOptions, Kubeconfig};
-use kubewright::kube::{Config, CustomResourceExt};
 use kubewright::{Controller, Flags, Operator, RunError};
 use kubewright_testenv::audit::AuditRecord;
 use kubewright_testenv::{Env, Identity};
 use tokio::sync::oneshot;
 use tokio::task::JoinHandle;
 
-use crate::books::{Book, Books};
+use crate::books::Books;
 
 /// A running operator.
 pub struct Running {
@@ -37,8 +37,8 @@ pub async fn books(env: &Env) -> Running {
 
 /// Runs `C` as a user of its own.
 pub async fn start<C: Controller>(env: &Env, flags: Flags) -> Running {
-    env.install(&[Book::crd()]).await;
     let operator = Operator::new("book-operator").controller::<C>();
+    env.install(&operator.definitions()).await;
     start_as(env, operator, flags, "operator").await
 }
 
