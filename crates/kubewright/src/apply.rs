@@ -58,8 +58,10 @@ impl Apply {
         let api = self.writer.api(&self.store, &self.key);
         let mut mute = self.store.mute(&self.key);
         let answer = self.write_muted(&api, held.take()).await;
-        if let Ok(held) = &answer {
-            mute.answered(held.version());
+        match &answer {
+            Ok(held) => mute.answered(held.version()),
+            Err(Error::Terminating { .. }) => self.writer.doom(&self.owner),
+            Err(_) => {}
         }
         drop(mute);
         answer

@@ -29,14 +29,15 @@ pub(crate) enum Ownership {
 /// What every handle is made of.
 pub(crate) struct Link {
     pub(crate) store: Arc<Store>,
+    pub(crate) primary: Arc<Store>,
     pub(crate) registry: Arc<Registry>,
     pub(crate) ownership: Option<Ownership>,
 }
 
 impl Link {
     fn children<K: Kind, P: Primary>(&self, pass: &Pass<P>) -> Result<Vec<K>, Error> {
-        let index = self.store.index_of(pass.key(), pass.uid());
-        self.store.indexed(&index).iter().map(|held| decode(held)).collect()
+        let children = self.store.children(&self.primary, pass.key(), pass.uid());
+        children.iter().map(|held| decode(held)).collect()
     }
 
     fn get<K: Kind, P: Primary>(&self, pass: &Pass<P>, name: &str) -> Result<Option<K>, Error> {

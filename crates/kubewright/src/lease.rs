@@ -26,6 +26,7 @@
 mod election;
 mod identity;
 mod leadership;
+mod news;
 mod record;
 mod request;
 

@@ -7,6 +7,7 @@ mod controller;
 mod election;
 mod error;
 mod passes;
+mod runnables;
 mod watches;
 
 use std::sync::Arc;
@@ -14,6 +15,7 @@ use std::time::Duration;
 
 use kube::config::{KubeConfigOptions, Kubeconfig};
 use kube::{Client, Config};
+use tokio::sync::watch;
 use tokio::task::{JoinHandle, JoinSet};
 use tokio::time::timeout;
 use tracing::{info, warn};
@@ -30,12 +32,13 @@ use crate::metrics::Metrics;
 use crate::queue::Queue;
 use crate::registration::Registered;
 use crate::registry::Registry;
-use crate::runnable::{BoxError, Runnables};
+use crate::runnable::Runnables;
 use crate::server;
 use crate::worker::Blocked;
 use crate::write::Writer;
 use election::Candidate;
 use passes::Passes;
+use runnables::until_failed;
 
 /// How long running passes may take to end once the operator stops.
 const GRACE: Duration = Duration::from_secs(30);
@@ -68,6 +71,8 @@ pub(crate) struct Manager {
     workers: JoinSet<()>,
     background: JoinSet<()>,
     runnables: JoinSet<Result<(), RunError>>,
+    /// True once nothing new may begin.
+    closing: watch::Sender<bool>,
     publisher: JoinHandle<()>,
     election: Candidate,
     /// Last, so that the author's code ends after everything that could still be asked of it.
@@ -148,6 +153,7 @@ impl Manager {
             workers: JoinSet::new(),
             background,
             runnables: JoinSet::new(),
+            closing: watch::Sender::new(false),
             publisher: tokio::spawn(publisher),
             election,
             _passes: passes,
@@ -174,6 +180,7 @@ impl Manager {
     /// Nothing new begins; what runs may end; then the lease is given back, never before.
     async fn end(mut self, in_good_order: bool) {
         self.runnables.abort_all();
+        self.closing.send_replace(true);
         for queue in &self.queues {
             queue.close();
         }
@@ -203,29 +210,6 @@ impl Manager {
             });
         }
     }
-
-    fn add_runnables(&mut self, runnables: Runnables) {
-        for (name, runnable) in runnables.into_iter() {
-            let (leadership, client) = (self.shared.leadership.clone(), self.client.clone());
-            self.runnables.spawn(async move {
-                leadership.until_leading().await;
-                info!(name, "starting");
-                let result = runnable.start(client).await;
-                result.map_err(|source: BoxError| RunError::Runnable { name, source })
-            });
-        }
-    }
-}
-
-async fn until_failed(runnables: &mut JoinSet<Result<(), RunError>>) -> RunError {
-    while let Some(ended) = runnables.join_next().await {
-        match ended {
-            Ok(Ok(())) => {}
-            Ok(Err(error)) => return error,
-            Err(panic) => return RunError::Runnable { name: "runnable", source: Box::new(panic) },
-        }
-    }
-    std::future::pending().await
 }
 
 fn check(name: &str, controllers: &[Box<dyn Registered>]) -> Result<(), RunError> {

@@ -114,7 +114,7 @@ impl Operator {
             rules.extend(asked.rules);
             cluster_rules.extend(asked.cluster_rules);
         }
-        let mut lease = rule("coordination.k8s.io", "leases", &["get", "update"]);
+        let mut lease = rule("coordination.k8s.io", "leases", &["get", "update", "watch"]);
         lease.resource_names = Some(vec![self.name.clone()]);
         let create = rule("coordination.k8s.io", "leases", &["create"]);
         Access {

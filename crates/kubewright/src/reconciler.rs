@@ -29,35 +29,12 @@ pub(crate) struct Failed {
     pub(crate) retry: Retry,
     pub(crate) reason: Cow<'static, str>,
     pub(crate) message: String,
-    /// The namespace is on its way out, and with it everything in it.
-    pub(crate) terminating: bool,
-    /// Another instance leads: nothing is to be said about the object.
-    pub(crate) deposed: bool,
 }
 
 impl Failed {
     pub(crate) fn of<E: Failure>(error: &E) -> Self {
-        let library = library_error(error);
-        Self {
-            retry: error.retry(),
-            reason: error.reason(),
-            message: chain(error),
-            terminating: matches!(library, Some(Error::Terminating { .. })),
-            deposed: matches!(library, Some(Error::NotLeading { .. })),
-        }
+        Self { retry: error.retry(), reason: error.reason(), message: chain(error) }
     }
-}
-
-/// The library's error in an author's own, wherever it is in the chain.
-fn library_error<E: Failure>(error: &E) -> Option<&Error> {
-    let mut cause: Option<&(dyn std::error::Error + 'static)> = Some(error);
-    while let Some(error) = cause {
-        if let Some(found) = error.downcast_ref::<Error>() {
-            return Some(found);
-        }
-        cause = error.source();
-    }
-    None
 }
 
 pub(crate) type BoxFuture<T> = Pin<Box<dyn Future<Output = T> + Send>>;

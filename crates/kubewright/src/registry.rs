@@ -1,6 +1,7 @@
 //! What all controllers of one operator share: its name, its caches by kind and selector, and, once it
 //! runs, the one place that writes.
 
+use std::sync::atomic::AtomicU64;
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
 use kube::discovery::ApiResource;
@@ -14,12 +15,15 @@ pub(crate) struct Registry {
     /// The operator's name: field manager, value of the managed-by label, finalizer.
     pub(crate) manager: Arc<str>,
     stores: Mutex<Vec<Arc<Store>>>,
+    /// The newest resourceVersion that a watch has reached.
+    pub(crate) newest: Arc<AtomicU64>,
     writer: OnceLock<Writer>,
 }
 
 impl Registry {
     pub(crate) fn new(manager: &str) -> Self {
-        Self { manager: manager.into(), stores: Mutex::default(), writer: OnceLock::new() }
+        let (manager, newest) = (manager.into(), Arc::default());
+        Self { manager, stores: Mutex::default(), newest, writer: OnceLock::new() }
     }
 
     /// The one cache of a kind under a selector, whoever asks for it.

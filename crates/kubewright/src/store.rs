@@ -4,6 +4,8 @@
 //! an event that was on its way; a relist takes objects away only at its end. No IO here.
 
 mod mute;
+mod refer;
+mod references;
 mod table;
 #[cfg(test)]
 mod tests;
@@ -26,6 +28,8 @@ use crate::names;
 use crate::queue::{Priority, Queue};
 use crate::raw::Raw;
 use mute::Mutes;
+use refer::Namer;
+use references::References;
 use table::{Entry, Table};
 
 /// How an object leads to the object that is reconciled.
@@ -39,6 +43,8 @@ pub(crate) enum Mapping {
     OwnerLabel,
     /// By the value of this label, which is the name of an object in the same namespace.
     Label(Cow<'static, str>),
+    /// By its name, which stands in the spec of that object.
+    Named,
 }
 
 /// Where an object comes from.
@@ -63,6 +69,11 @@ pub(crate) struct Round {
 }
 
 impl Round {
+    /// Who lists had reached this version before, whatever the others of this store have seen since.
+    pub(crate) fn since(self, reached: u64) -> Self {
+        Self { newest: self.newest.max(reached), ..self }
+    }
+
     /// The listing's data is of this version.
     pub(crate) fn of_version(self, version: u64) -> Self {
         Self { rewound: version != 0 && version < self.newest, ..self }
@@ -90,6 +101,9 @@ pub(crate) struct Store {
     behind: watch::Sender<usize>,
     epoch: AtomicU64,
     mutes: Mutes,
+    /// What objects here name in other stores, and what others name here.
+    namers: RwLock<Vec<Namer>>,
+    references: References,
     /// Since when which namespace's watch fails, and why.
     broken: Mutex<BTreeMap<String, (Instant, String)>>,
     /// The flags of handles that can do without this kind; none once one of them cannot.
@@ -117,6 +131,8 @@ impl Store {
             behind: watch::Sender::new(1),
             epoch: AtomicU64::new(0),
             mutes: Mutes::default(),
+            namers: RwLock::default(),
+            references: References::default(),
             broken: Mutex::default(),
             optional: Mutex::new(Some(Vec::new())),
         }
@@ -192,7 +208,7 @@ impl Store {
         let before = self.read().get(&key).map(|entry| entry.held.clone());
         let stays = before.filter(|held| held.version() >= version && !is_rewound(arrival));
         if let (Some(held), None) = (stays, applied) {
-            self.write().mark(&key, self.epoch.load(Ordering::Acquire));
+            self.write().mark(&key, self.current_epoch());
             return held;
         }
         if is_rewound(arrival) {
@@ -209,7 +225,7 @@ impl Store {
         }
         let (held, left) = {
             let mut table = self.write();
-            let epoch = self.epoch.load(Ordering::Acquire);
+            let epoch = self.current_epoch();
             if let Some(other) = table.get(&key).map(|entry| entry.held.clone()) {
                 if other.version() >= version && !is_rewound(arrival) && applied.is_none() {
                     table.mark(&key, epoch); // while this was packed, our own write was answered
@@ -220,6 +236,7 @@ impl Store {
             let entry = Entry::new(held, index.clone(), epoch);
             table.insert(key.clone(), entry, is_rewound(arrival))
         };
+        self.note_references(&key, Some(&held));
         if arrival != Arrival::Own && !self.mutes.keep(&key, version) {
             let priority = if arrival == Arrival::Live { Priority::High } else { Priority::Low };
             let reason = if arrival == Arrival::Live { "changed" } else { "listed" };
@@ -240,6 +257,7 @@ impl Store {
                 || entry.held.version() < raw.version()
         });
         if let Some(entry) = removed {
+            self.note_references(&key, None);
             self.announce(&key, entry.index.as_deref(), Priority::High, "deleted");
         }
     }
@@ -247,6 +265,10 @@ impl Store {
     /// We deleted this very object: it answers no more, until the watch says that it is gone.
     pub(crate) fn deleted(&self, key: &Key, uid: &str) {
         self.write().hide(key, uid);
+    }
+
+    fn current_epoch(&self) -> u64 {
+        self.epoch.load(Ordering::Acquire)
     }
 
     /// Begins a listing. To be called before it is asked for: what is seen from now on outlives it.
@@ -258,7 +280,9 @@ impl Store {
     /// Ends a listing of `namespace`, or of all: what it did not hold is gone.
     pub(crate) fn end(&self, round: Round, namespace: Option<&str>) {
         let swept = self.write().sweep(round.epoch, namespace);
+        self.references.listed(round.epoch, namespace);
         for (key, entry) in swept {
+            self.note_references(&key, None);
             self.announce(&key, entry.index.as_deref(), Priority::Low, "gone");
         }
     }
@@ -345,6 +369,7 @@ impl Store {
 
     fn index(&self, raw: &Raw, key: &Key) -> Option<Arc<str>> {
         match &self.mapping {
+            Mapping::Named => None,
             Mapping::Itself => raw.uid().map(Arc::from),
             Mapping::Owner => raw.owner_uid().map(Arc::from),
             Mapping::OwnerLabel => raw.label(crate::wiring::OWNER_LABEL).map(Arc::from),
@@ -357,16 +382,18 @@ impl Store {
     fn announce(&self, key: &Key, index: Option<&str>, priority: Priority, reason: &'static str) {
         let subscribers = self.subscribers.read().unwrap_or_else(PoisonError::into_inner);
         for subscriber in subscribers.iter() {
+            let primary = &subscriber.primary;
             let about = match (&self.mapping, index) {
-                (Mapping::Itself, _) => Some(key.clone()),
-                (_, None) => None,
+                (Mapping::Itself, _) => vec![key.clone()],
+                (Mapping::Named, _) => self.named_by(primary, key),
+                (_, None) => Vec::new(),
                 (Mapping::Owner | Mapping::OwnerLabel, Some(uid)) => {
-                    subscriber.primary.read().indexed(uid).first().cloned()
+                    primary.read().indexed(uid).to_vec()
                 }
-                (Mapping::Label(_), Some(index)) => subscriber.primary.named(index),
+                (Mapping::Label(_), Some(index)) => primary.named(index).into_iter().collect(),
             };
-            if let Some(about) = about {
-                subscriber.queue.add(about, priority, reason);
+            for key in about {
+                subscriber.queue.add(key, priority, reason);
             }
         }
     }

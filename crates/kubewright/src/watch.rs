@@ -2,15 +2,15 @@
 //! forgotten where we were. Every request has a deadline, every failure a delay; it never gives up.
 
 pub(crate) mod delay;
+mod follow;
+mod rewound;
 
-use std::pin::pin;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 
-use futures_util::{Stream, StreamExt as _};
-use kube::api::{ListParams, WatchParams};
-use kube::core::WatchEvent;
-use kube::{Api, ResourceExt as _};
+use kube::Api;
+use kube::api::ListParams;
 use tokio::time::{Instant, timeout};
 use tracing::{debug, info, warn};
 
@@ -25,10 +25,6 @@ use delay::Delay;
 const PAGE: u32 = 200;
 /// A page of a list in etcd takes milliseconds; a server under water takes seconds.
 const LIST_DEADLINE: Duration = Duration::from_mins(1);
-/// The server ends a watch after this many seconds, and we begin another where it ended.
-const WATCH_SECONDS: u32 = 290;
-/// The server sends a bookmark about every minute. Silence for longer is a connection that is dead.
-const SILENCE: Duration = Duration::from_secs(150);
 
 /// One watch of one kind in one scope.
 pub(crate) struct Watch {
@@ -39,6 +35,12 @@ pub(crate) struct Watch {
     pub(crate) metrics: WatchMetrics,
     /// For a kind that the cluster need not serve.
     pub(crate) served: Option<Served>,
+    /// The version that was reached last.
+    pub(crate) reached: u64,
+    /// The newest that any watch has reached: all kinds count together.
+    pub(crate) newest: Arc<AtomicU64>,
+    /// The last attempt failed: whoever answers now may be another server, with other data.
+    pub(crate) doubtful: bool,
 }
 
 /// Why a watch ended.
@@ -47,6 +49,8 @@ enum End {
     Closed,
     /// The server has forgotten our place: list again.
     Expired,
+    /// The definition of the kind was deleted.
+    Gone,
     Failed(String),
 }
 
@@ -57,6 +61,7 @@ impl Watch {
         let mut place: Option<String> = None;
         let mut listed = false;
         loop {
+            let resumed = place.is_some();
             let version = match place.take() {
                 Some(version) => version,
                 None => match self.list().await {
@@ -72,6 +77,9 @@ impl Watch {
             };
             let started = Instant::now();
             let (reached, end) = self.follow(version).await;
+            self.reached = reached.parse().unwrap_or(0);
+            self.newest.fetch_max(self.reached, Ordering::AcqRel);
+            self.doubtful = matches!(end, End::Failed(_));
             self.metrics.restarted();
             let lasted = started.elapsed();
             match end {
@@ -79,9 +87,16 @@ impl Watch {
                 End::Closed => delay.wait().await,
                 End::Expired => {
                     debug!(kind = self.kind(), "the server has forgotten our place: listing again");
-                    if lasted < Duration::from_secs(5) {
+                    // One that forgets what it has just told us must not be asked at once.
+                    if !resumed && lasted < Duration::from_secs(5) {
                         delay.wait().await;
                     }
+                    continue;
+                }
+                End::Gone => {
+                    self.not_served();
+                    delay.reset();
+                    self.served_again(&mut delay).await;
                     continue;
                 }
                 End::Failed(error) => {
@@ -99,7 +114,7 @@ impl Watch {
 
     /// Lists everything, page by page. Answers with the version to watch from.
     async fn list(&self) -> Result<String, Error> {
-        let round = self.store.begin();
+        let round = self.store.begin().since(self.reached);
         let mut parameters = ListParams { limit: Some(PAGE), ..ListParams::default() };
         parameters.label_selector.clone_from(&self.store.selector);
         let mut version = String::new();
@@ -129,7 +144,7 @@ impl Watch {
             let round = round.of_version(version.parse().unwrap_or(0));
             page.items.iter_mut().for_each(|raw| raw.is_listed_as(&self.store.kind.api_version));
             self.store.learn(&page.items);
-            for raw in page.items {
+            for raw in page.items.into_iter().filter(|raw| self.store.admits(raw)) {
                 self.store.put(raw, Arrival::Listed(round));
             }
             parameters.continue_token = page.metadata.continue_.filter(|token| !token.is_empty());
@@ -137,64 +152,6 @@ impl Watch {
                 self.store.end(round, self.namespace.as_deref());
                 self.metrics.relisted();
                 return Ok(version);
-            }
-        }
-    }
-
-    /// Follows the watch from `version`. Answers with the version that it reached.
-    async fn follow(&self, version: String) -> (String, End) {
-        // Spread, so that the watches of many operators do not all begin anew at the same moment.
-        let seconds = WATCH_SECONDS - u32::try_from(self.store.len() % 20).unwrap_or(0);
-        let parameters = WatchParams {
-            label_selector: self.store.selector.clone(),
-            timeout: Some(seconds),
-            bookmarks: true,
-            ..WatchParams::default()
-        };
-        match timeout(LIST_DEADLINE, self.api.watch(&parameters, &version)).await {
-            Ok(Ok(events)) => {
-                self.store.is_broken(self.scope(), None);
-                self.take_in(version, pin!(events)).await
-            }
-            Ok(Err(kube::Error::Api(status))) if status.code == 410 => (version, End::Expired),
-            // A kind that was removed: only a list tells whether it is back.
-            Ok(Err(kube::Error::Api(status))) if status.code == 404 => (version, End::Expired),
-            Ok(Err(error)) => (version, End::Failed(chain(&error))),
-            Err(_) => (version, End::Failed("the server did not answer".to_owned())),
-        }
-    }
-
-    async fn take_in(
-        &self,
-        mut version: String,
-        mut events: impl Stream<Item = kube::Result<WatchEvent<Raw>>> + Unpin,
-    ) -> (String, End) {
-        loop {
-            let event = match timeout(SILENCE, events.next()).await {
-                Ok(Some(event)) => event,
-                Ok(None) => return (version, End::Closed),
-                Err(_) => {
-                    return (version, End::Failed(format!("nothing was heard for {SILENCE:?}")));
-                }
-            };
-            match event {
-                Ok(WatchEvent::Added(raw) | WatchEvent::Modified(raw)) => {
-                    version = raw.resource_version().unwrap_or(version);
-                    self.store.put(raw, Arrival::Live);
-                }
-                Ok(WatchEvent::Deleted(raw)) => {
-                    version = raw.resource_version().unwrap_or(version);
-                    self.store.remove(&raw);
-                }
-                Ok(WatchEvent::Bookmark(bookmark)) => version = bookmark.metadata.resource_version,
-                Ok(WatchEvent::Error(status)) if status.code == 410 => {
-                    return (version, End::Expired);
-                }
-                Ok(WatchEvent::Error(status)) => return (version, End::Failed(status.message)),
-                Err(kube::Error::SerdeError(error)) => {
-                    warn!(kind = self.kind(), %error, "an event was not understood and is left out");
-                }
-                Err(error) => return (version, End::Failed(chain(&error))),
             }
         }
     }
@@ -211,10 +168,8 @@ impl Watch {
 
     async fn not_listed(&mut self, error: &Error, listed: &mut bool, delay: &mut Delay) {
         let missing = error.status().is_some_and(|status| status.code == 404);
-        if let Some(served) = self.served.as_mut().filter(|_| missing) {
-            if served.set(false, &self.store) {
-                info!(kind = self.store.kind.kind, "not served by this cluster; used when it is");
-            }
+        if missing && self.served.is_some() {
+            self.not_served();
             self.first(listed);
             return self.served_again(delay).await;
         }
@@ -226,6 +181,12 @@ impl Watch {
         warn!(kind = self.kind(), error = text, "cannot fill the cache; trying again");
         self.store.is_broken(self.scope(), Some(text));
         delay.wait().await;
+    }
+
+    fn not_served(&mut self) {
+        if self.served.as_mut().is_some_and(|served| served.set(false, &self.store)) {
+            info!(kind = self.kind(), "not served by this cluster; used when it is");
+        }
     }
 
     async fn served_again(&mut self, delay: &mut Delay) {

@@ -12,6 +12,7 @@ use kube::discovery::ApiResource;
 
 use crate::generate::rbac::rule;
 use crate::handle::{Link, Managed, Optional, Owned, Ownership, Reads};
+use crate::held::Held;
 use crate::kind::{Kind, MayOwn, Primary};
 use crate::registry::Registry;
 use crate::store::{Mapping, Store};
@@ -28,6 +29,7 @@ const WRITE: &[&str] = &["get", "list", "watch", "create", "patch", "delete"];
 /// What `wire` asks for. See [`crate::Controller::wire`].
 pub struct Wiring<P> {
     registry: Arc<Registry>,
+    primary_store: Arc<Store>,
     asked: Asked,
     optional: Option<Arc<AtomicBool>>,
     primary: PhantomData<fn() -> P>,
@@ -51,8 +53,15 @@ pub(crate) struct Source {
 
 impl<P: Primary> Wiring<P> {
     pub(crate) fn new(registry: Arc<Registry>, finalizes: bool) -> Self {
-        let mut wiring =
-            Self { registry, asked: Asked::default(), optional: None, primary: PhantomData };
+        let kind = ApiResource::erase::<P>(&());
+        let primary_store = registry.store(&kind, is_namespaced::<P>(), None, &Mapping::Itself);
+        let mut wiring = Self {
+            registry,
+            primary_store,
+            asked: Asked::default(),
+            optional: None,
+            primary: PhantomData,
+        };
         wiring.allow::<P>("", READ);
         wiring.allow::<P>("/status", &["patch"]);
         if finalizes {
@@ -75,7 +84,11 @@ impl<P: Primary> Wiring<P> {
         self.allow::<K>("", WRITE);
         // For clusters that enforce permissions on `blockOwnerDeletion`.
         self.allow::<P>("/finalizers", &["update"]);
-        Owned::new(self.source::<K>(self.managed_by(), &Mapping::Owner, Some(Ownership::Reference)))
+        Owned::new(self.source::<K>(
+            Some(self.managed_by()),
+            &Mapping::Owner,
+            Some(Ownership::Reference),
+        ))
     }
 
     /// Children that cannot have an owner reference, as a cluster-scoped one of a namespaced primary:
@@ -84,7 +97,7 @@ impl<P: Primary> Wiring<P> {
         self.allow::<K>("", WRITE);
         self.allow::<P>("", &["patch"]);
         Managed::new(self.source::<K>(
-            self.managed_by(),
+            Some(self.managed_by()),
             &Mapping::OwnerLabel,
             Some(Ownership::Label),
         ))
@@ -106,7 +119,30 @@ impl<P: Primary> Wiring<P> {
     ) -> Reads<K> {
         self.allow::<K>("", READ);
         let mapping = Mapping::Label(label.into());
-        Reads::new(self.source::<K>(selector.into().into_owned(), &mapping, None))
+        Reads::new(self.source::<K>(Some(selector.into().into_owned()), &mapping, None))
+    }
+
+    /// Reads the objects that the primary names in its spec, as a Secret or a ConfigMap: in its namespace,
+    /// or cluster-wide where the kind is. All of the kind are watched, and only the named ones are kept;
+    /// the primary is looked at again when one of them changes, comes or goes.
+    ///
+    /// ```
+    /// # use kubewright::prelude::*;
+    /// # use kubewright::k8s_openapi::api::core::v1::ConfigMap;
+    /// # fn wire<P: kubewright::Primary>(wiring: &mut Wiring<P>, settings: fn(&P) -> Option<String>) {
+    /// let settings: Reads<ConfigMap> = wiring.refers_to(move |object| settings(object).into_iter().collect());
+    /// # }
+    /// ```
+    pub fn refers_to<K: Kind>(
+        &mut self,
+        names: impl Fn(&P) -> Vec<String> + Send + Sync + 'static,
+    ) -> Reads<K> {
+        self.allow::<K>("", READ);
+        let link = self.source::<K>(None, &Mapping::Named, None);
+        let names =
+            move |held: &Held| held.decode().map(|primary| names(&primary)).unwrap_or_default();
+        self.primary_store.refers_to(link.store.clone(), Box::new(names));
+        Reads::new(link)
     }
 
     /// Whatever `ask` wires is used while the cluster serves its kinds, and never waited for.
@@ -126,7 +162,7 @@ impl<P: Primary> Wiring<P> {
         self.asked.cluster_rules.push(rule(
             "apiextensions.k8s.io",
             "customresourcedefinitions",
-            READ,
+            &["list", "watch"],
         ));
         Optional::new(served, handle)
     }
@@ -146,15 +182,16 @@ impl<P: Primary> Wiring<P> {
 
     fn source<K: Kind>(
         &mut self,
-        selector: String,
+        selector: Option<String>,
         mapping: &Mapping,
         ownership: Option<Ownership>,
     ) -> Link {
         let kind = ApiResource::erase::<K>(&());
-        let store = self.registry.store(&kind, is_namespaced::<K>(), Some(selector), mapping);
+        let store = self.registry.store(&kind, is_namespaced::<K>(), selector, mapping);
         store.used_by(self.optional.clone());
         self.asked.sources.push(Source { store: store.clone(), ownership });
-        Link { store, registry: self.registry.clone(), ownership }
+        let (primary, registry) = (self.primary_store.clone(), self.registry.clone());
+        Link { store, primary, registry, ownership }
     }
 }
 

@@ -3,14 +3,15 @@
 
 mod attempt;
 mod blocked;
+mod lookup;
 
-use std::collections::HashSet;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::Arc;
 use std::time::Duration;
 
 use tokio::time::Instant;
 use tracing::{Instrument as _, debug, error, info_span};
 
+pub(crate) use attempt::said;
 pub(crate) use blocked::Blocked;
 
 use crate::clock::Clock;
@@ -52,8 +53,6 @@ pub(crate) struct Worker {
     pub(crate) blocked: Blocked,
     /// Where the author's code runs, so that what it blocks is nothing of ours.
     pub(crate) passes: tokio::runtime::Handle,
-    /// Objects in namespaces that are being deleted: nothing can be created there, so nothing is tried.
-    pub(crate) doomed: Mutex<HashSet<String>>,
 }
 
 impl Worker {
@@ -92,6 +91,9 @@ impl Worker {
             Ok(None) => return Some(Finish::Done),
             Err(error) => return Some(self.conclude(held, Err(Failed::of(&error)), None).await),
         };
+        if let Err(error) = self.look_for_references(&held).await {
+            return Some(self.conclude(&held, Err(Failed::of(&error)), None).await);
+        }
         let Ended { mut result, status, wanted } = match self.attempt(&held).await {
             Ok(ended) => ended,
             Err(stuck) => {
@@ -113,7 +115,7 @@ impl Worker {
         if held.deleting() {
             return Ok(present.map(|_| held.clone()));
         }
-        if self.doomed().contains(held.uid()) {
+        if self.writer.is_doomed(held.uid()) {
             return Ok(None);
         }
         match (&self.finalizer, present) {
@@ -150,9 +152,10 @@ impl Worker {
     ) -> Finish {
         let going = held.deleting();
         let silent = going && result.is_ok() && asked.is_none();
-        let deposed = result.as_ref().is_err_and(|failed| failed.deposed);
+        // Neither is of use to anybody: another instance tells, or the object goes with its namespace.
+        let moot = result.is_err() && (!self.writer.leads() || self.writer.is_doomed(held.uid()));
         let verdict = verdict(&result, going);
-        if !silent && !deposed {
+        if !silent && !moot {
             self.publish(held, &verdict);
             if let Err(error) = self.write_status(held, asked, &verdict).await {
                 let failed = Failed::of(&error);
@@ -181,13 +184,10 @@ impl Worker {
     fn failed(&self, held: &Held, failed: &Failed) -> Finish {
         let (reason, retry) = (&*failed.reason, failed.retry);
         // Once, and not with every attempt: the object says it as long as it holds.
-        if Verdict::failure(failed).is_told_by(held) {
+        if self.writer.is_doomed(held.uid()) || Verdict::failure(failed).is_told_by(held) {
             debug!(reason, ?retry, error = failed.message, "reconcile failed again");
         } else {
             error!(reason, ?retry, error = failed.message, "reconcile failed");
-        }
-        if failed.terminating {
-            self.doomed().insert(held.uid().to_owned());
         }
         match failed.retry {
             Retry::Backoff => Finish::Retry,
@@ -233,14 +233,6 @@ impl Worker {
             note: verdict.message.clone(),
             regarding,
         });
-    }
-
-    fn doomed(&self) -> std::sync::MutexGuard<'_, HashSet<String>> {
-        let mut doomed = self.doomed.lock().unwrap_or_else(PoisonError::into_inner);
-        if doomed.len() > 4096 {
-            doomed.clear(); // at worst each is tried once more
-        }
-        doomed
     }
 }
 

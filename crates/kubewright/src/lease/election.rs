@@ -1,6 +1,8 @@
 //! The loop that gets the lease, keeps it and gives it back. Owns no rule: `record` says what to do
 //! about what is read, `leadership` how long it is good for.
 
+mod release;
+
 use std::error::Error;
 use std::future::Future;
 use std::pin::pin;
@@ -8,17 +10,16 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use k8s_openapi::api::coordination::v1::Lease;
-use tokio::time::{Instant, sleep_until, timeout};
+use kube::ResourceExt;
+use tokio::time::{Instant, sleep_until};
 use tracing::{info, warn};
 
 use super::identity::jittered;
 use super::leadership::{Leadership, Shared};
+use super::news::News;
 use super::record::{self, Decision, Observation, Role, decide};
 use super::request::{Leases, RequestError};
 use super::{LeaseError, Loss, Timing};
-
-/// As long as a process that is told to end may be held up by a server that does not answer.
-const RELEASE_LIMIT: Duration = Duration::from_secs(2);
 
 /// What came of one attempt to get or to keep the lease.
 enum Attempt {
@@ -43,6 +44,7 @@ pub(crate) struct Election {
     mine: Option<Lease>,
     observation: Option<Observation>,
     trouble: Option<RequestError>,
+    news: News,
 }
 
 impl Election {
@@ -63,6 +65,7 @@ impl Election {
             mine: None,
             observation: None,
             trouble: None,
+            news: News::default(),
         }
     }
 
@@ -85,17 +88,22 @@ impl Election {
                 attempt = self.attempt() => attempt,
             };
             let next = self.settle(begun, attempt)?;
+            let (limit, is_standby) = (self.limit(), self.role == Role::Standby);
+            let told = self.news.are_told();
             tokio::select! {
                 biased;
                 () = &mut stop => break,
-                () = sleep_until(next) => {}
+                () = sleep_until(next) => if told {
+                    self.news.end(); // it would have told of something by now, were it alive
+                },
+                () = self.news.changed(&self.leases, limit), if is_standby => {}
             }
         }
         self.release().await;
         Ok(())
     }
 
-    /// In the common case of a leader one request; of a standby one too.
+    /// In the common case of a leader one request; of a standby one for every renewal that it sees.
     async fn attempt(&mut self) -> Result<Attempt, RequestError> {
         if let Some(mine) = self.mine.clone() {
             match self.hold(record::renewed(mine, &self.identity, &self.timing)).await? {
@@ -104,6 +112,7 @@ impl Election {
             }
         }
         let seen = self.leases.read(self.limit()).await?;
+        self.news.read(seen.as_ref().and_then(ResourceExt::resource_version));
         match self.look_at(seen.as_ref()) {
             Decision::Wait(until) => {
                 self.role = Role::Standby;
@@ -172,7 +181,8 @@ impl Election {
             }
             Ok(Attempt::Refused { until }) => {
                 self.completed();
-                until.min(Instant::now() + jittered(self.timing.retry_every))
+                let look = Instant::now() + jittered(self.timing.retry_every);
+                if self.news.are_told() { until } else { until.min(look) }
             }
             Ok(Attempt::Overtaken) => {
                 self.completed();
@@ -222,39 +232,6 @@ impl Election {
         let error = LeaseError::Lost { lease: self.leases.to_string(), reason };
         warn!(identity = self.identity, error = &error as &dyn Error, "stopped leading");
         error
-    }
-
-    async fn release(self) {
-        if self.role == Role::Standby {
-            return;
-        }
-        self.shared.released();
-        match timeout(RELEASE_LIMIT, self.give_back()).await {
-            Ok(Ok(())) => {
-                info!(lease = %self.leases, identity = self.identity, "released the lease");
-            }
-            Ok(Err(error)) => {
-                let error = &error as &dyn Error;
-                warn!(lease = %self.leases, error, "cannot release the lease; it will run out");
-            }
-            Err(_) => warn!(lease = %self.leases, "no answer to the release; it will run out"),
-        }
-    }
-
-    /// Looks only if a renewal that was under way has come through, or somebody edited the lease.
-    async fn give_back(&self) -> Result<(), RequestError> {
-        if let Some(mine) = self.mine.clone() {
-            match self.leases.write(&record::released(mine), RELEASE_LIMIT).await {
-                Err(error) if error.is_outdated() => {}
-                answer => return answer.map(drop),
-            }
-        }
-        match self.leases.read(RELEASE_LIMIT).await? {
-            Some(lease) if record::holder(lease.spec.as_ref()) == self.identity => {
-                self.leases.write(&record::released(lease), RELEASE_LIMIT).await.map(drop)
-            }
-            _ => Ok(()),
-        }
     }
 }
 

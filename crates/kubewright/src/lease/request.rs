@@ -5,8 +5,11 @@ use std::fmt;
 use std::future::Future;
 use std::time::Duration;
 
+use futures_util::StreamExt as _;
+use futures_util::stream::BoxStream;
 use k8s_openapi::api::coordination::v1::Lease;
-use kube::api::PostParams;
+use kube::api::{PostParams, WatchParams};
+use kube::core::WatchEvent;
 use kube::{Api, Client};
 use tokio::time::timeout;
 
@@ -55,6 +58,17 @@ impl Leases {
 
     pub(super) async fn read(&self, limit: Duration) -> Result<Option<Lease>, RequestError> {
         within(limit, self.api.get_opt(&self.name)).await
+    }
+
+    /// What happens to the lease after `version`, for some minutes.
+    pub(super) async fn watch(
+        &self,
+        version: &str,
+        limit: Duration,
+    ) -> Result<BoxStream<'static, kube::Result<WatchEvent<Lease>>>, RequestError> {
+        let parameters =
+            WatchParams::default().fields(&format!("metadata.name={}", self.name)).timeout(290);
+        Ok(within(limit, self.api.watch(&parameters, version)).await?.boxed())
     }
 
     /// Creates a lease without a resourceVersion; replaces one that has it, if that is still current.

@@ -1,6 +1,6 @@
 //! Starts the workers of each controller: after its caches are filled, and while this instance leads.
 
-use std::sync::{Arc, Mutex};
+use std::sync::Arc;
 use std::time::Duration;
 
 use tracing::info;
@@ -8,6 +8,7 @@ use tracing::info;
 use super::Manager;
 use crate::backoff::Backoff;
 use crate::finalizer::Finalizer;
+use crate::lease::Leadership;
 use crate::queue::{Priority, Queue};
 use crate::registration::{Registered, Wired};
 use crate::store::Store;
@@ -52,7 +53,6 @@ impl Manager {
             queue_metrics,
             blocked: shared.blocked.clone(),
             passes: shared.passes.clone(),
-            doomed: Mutex::default(),
         });
         if !shared.flags.resync.is_zero() {
             self.background.spawn(resync(wired.primary, queue.clone(), shared.flags.resync));
@@ -64,12 +64,12 @@ impl Manager {
     fn start_workers(&mut self, worker: &Arc<Worker>, count: usize) {
         for number in 0..count {
             let (worker, leadership) = (worker.clone(), self.shared.leadership.clone());
+            let mut closing = self.closing.subscribe();
             self.workers.spawn(async move {
-                worker.primary.until_synced().await;
-                for source in &worker.sources {
-                    source.store.until_synced().await;
+                tokio::select! {
+                    () = until_ready(&worker, &leadership) => {}
+                    _ = closing.wait_for(|closing| *closing) => return,
                 }
-                leadership.until_leading().await;
                 if number == 0 {
                     info!(controller = &*worker.name, "worker count" = count, "starting workers");
                 }
@@ -77,6 +77,15 @@ impl Manager {
             });
         }
     }
+}
+
+/// Resolves when the caches are filled and this instance leads.
+async fn until_ready(worker: &Worker, leadership: &Leadership) {
+    worker.primary.until_synced().await;
+    for source in &worker.sources {
+        source.store.until_synced().await;
+    }
+    leadership.until_leading().await;
 }
 
 /// Looks at every object again from time to time, spread over a tenth of it, without a request.

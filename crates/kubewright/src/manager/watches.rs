@@ -9,8 +9,8 @@ use tokio::sync::watch;
 
 use super::Manager;
 use crate::health::Health;
-use crate::served::{Served, watch_definitions};
-use crate::store::Store;
+use crate::served::{Definitions, Served, definition, watch_definitions};
+use crate::store::{Mapping, Store};
 use crate::watch::Watch;
 use crate::write::api;
 
@@ -20,8 +20,11 @@ const STALE: Duration = Duration::from_secs(10);
 impl Manager {
     pub(super) fn add_watches(&mut self, health: &Health, client: &Client) {
         let stores = self.shared.registry.stores();
-        let definitions = watch::Sender::new(0);
-        if stores.iter().any(|store| !store.optional_flags().is_empty()) {
+        let optional = stores.iter().filter(|store| !store.optional_flags().is_empty());
+        let optional: Vec<_> = optional.map(|store| definition(&store.kind)).collect();
+        let is_used = !optional.is_empty();
+        let definitions = watch::Sender::new(Definitions::of(optional.into_iter()));
+        if is_used {
             self.background.spawn(watch_definitions(client.clone(), definitions.clone()));
         }
         for store in &stores {
@@ -42,7 +45,7 @@ impl Manager {
         store: &Arc<Store>,
         client: &Client,
         flags: &[Arc<AtomicBool>],
-        definitions: &watch::Sender<u64>,
+        definitions: &watch::Sender<Definitions>,
     ) {
         let namespaces = &self.shared.flags.namespaces;
         let scopes: Vec<Option<String>> = if store.namespaced && !namespaces.is_empty() {
@@ -52,16 +55,27 @@ impl Manager {
         };
         store.expect_watches(scopes.len());
         for namespace in scopes {
-            let served =
-                (!flags.is_empty()).then(|| Served::new(flags.to_vec(), definitions.subscribe()));
+            let served = (!flags.is_empty())
+                .then(|| Served::new(&store.kind, flags.to_vec(), definitions.subscribe()));
             let watch = Watch {
                 api: api(client, &store.kind, namespace.as_deref()),
                 store: store.clone(),
                 namespace,
                 metrics: self.shared.metrics.watch(&store.kind.kind),
                 served,
+                reached: 0,
+                newest: self.shared.registry.newest.clone(),
+                doubtful: false,
             };
-            self.background.spawn(watch.run());
+            // What is named is known only when those who name it are.
+            let named = store.mapping == Mapping::Named;
+            let first = if named { store.primaries() } else { Vec::new() };
+            self.background.spawn(async move {
+                for primary in first {
+                    primary.until_synced().await;
+                }
+                watch.run().await;
+            });
         }
     }
 }

@@ -62,17 +62,11 @@ fn ended(reason: Reason, message: String) -> Ended {
 }
 
 fn failed(reason: Reason, message: String) -> Failed {
-    Failed {
-        retry: Retry::Backoff,
-        reason: reason.as_str().into(),
-        message,
-        terminating: false,
-        deposed: false,
-    }
+    Failed { retry: Retry::Backoff, reason: reason.as_str().into(), message }
 }
 
 /// What a panic said.
-fn said(panic: &(dyn Any + Send)) -> String {
+pub(crate) fn said(panic: &(dyn Any + Send)) -> String {
     let text = panic.downcast_ref::<&str>().map(ToString::to_string);
     text.or_else(|| panic.downcast_ref::<String>().cloned()).unwrap_or_default()
 }

@@ -1,0 +1,57 @@
+//! Notices that the cluster was restored from a backup. The API server takes a watch from a version that
+//! does not exist yet without complaint, and says nothing until the count has caught up: what happens
+//! until then would be missed.
+//!
+//! Caveat: once the count has passed what we had seen, nothing tells a restored cluster from another.
+
+use std::pin::Pin;
+use std::sync::atomic::Ordering;
+use std::time::Duration;
+
+use futures_util::Stream;
+use futures_util::stream::Peekable;
+use kube::api::{ListParams, VersionMatch};
+use tokio::time::timeout;
+
+use super::{LIST_DEADLINE, Watch};
+use crate::error::Error;
+
+/// A server that has forgotten our place says so at once; then there is nothing to ask.
+const FIRST_WORD: Duration = Duration::from_secs(1);
+
+impl Watch {
+    /// The newest version that was ever seen, if the server's data is older than that. Asked only after
+    /// a failure, because nobody restores a cluster while it is in use; costs one list of at most one
+    /// object.
+    pub(super) async fn rewound<S: Stream>(
+        &self,
+        version: &str,
+        events: Pin<&mut Peekable<S>>,
+    ) -> Result<Option<String>, Error> {
+        if !self.doubtful || timeout(FIRST_WORD, events.peek()).await.is_ok() {
+            return Ok(None);
+        }
+        let newest = self.newest.load(Ordering::Acquire).max(version.parse().unwrap_or(0));
+        let newest = newest.to_string();
+        let parameters = ListParams {
+            limit: Some(1),
+            label_selector: self.store.selector.clone(),
+            resource_version: Some(newest.clone()),
+            version_match: Some(VersionMatch::NotOlderThan),
+            ..ListParams::default()
+        };
+        let resource = self.resource();
+        let action = || format!("list {resource}");
+        match timeout(LIST_DEADLINE, self.api.list(&parameters)).await {
+            Ok(Ok(_)) => Ok(None),
+            Ok(Err(kube::Error::Api(status))) if is_too_large(&status) => Ok(Some(newest)),
+            Ok(Err(error)) => Err(Error::api("list", &resource, action(), error)),
+            Err(_) => Err(Error::Deadline { action: action(), after: LIST_DEADLINE }),
+        }
+    }
+}
+
+fn is_too_large(status: &kube::core::Status) -> bool {
+    let causes = status.details.as_ref().map(|details| details.causes.as_slice());
+    causes.unwrap_or_default().iter().any(|cause| cause.reason == "ResourceVersionTooLarge")
+}
