@@ -71,6 +71,16 @@ impl Running {
         self.task.await.unwrap().unwrap();
     }
 
+    /// Ends it as `kill -9` would, as far as that is possible within one process.
+    pub fn kill(self) {
+        self.task.abort();
+    }
+
+    /// How it ended by itself.
+    pub async fn ended(self) -> Result<(), RunError> {
+        self.task.await.unwrap()
+    }
+
     /// What it asked of the API server, events and leases left out.
     pub fn requests(&self, env: &Env) -> Vec<AuditRecord> {
         let records = env.environment().audit().unwrap();
