@@ -3,11 +3,12 @@
 CARGO ?= cargo
 CACHE ?= $(or $(KUBEWRIGHT_CACHE),$(or $(XDG_CACHE_HOME),$(HOME)/.cache)/kubewright)
 KUBEWRIGHT = $(CARGO) run --quiet --package kubewright-cli --bin kubewright --
+MUSL = $(shell uname -m)-unknown-linux-musl
 DENY_VERSION = 0.20.2
 DENY = $(CACHE)/tools/cargo-deny-$(DENY_VERSION)
 
 .DEFAULT_GOAL := help
-.PHONY: help cluster cluster-down test ci fmt lint docs licenses cycles
+.PHONY: help cluster cluster-down test ci fmt lint docs licenses cycles dist-example
 
 help: ## What can be made
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## /\1\t/' | expand -t 16
@@ -25,6 +26,9 @@ test: ## All tests that this machine can run; names what it had to leave out
 
 cycles: ## Start and end environments, also by kill -9, and fail if anything is left behind
 	$(CARGO) run --package kubewright-bench --bin cycles -- $(or $(CYCLES),--control-plane 3 --nodes 1 --kill 4)
+
+dist-example: ## The example operator as it would ship: static, small
+	CC_$(subst -,_,$(MUSL))=$(or $(shell command -v musl-gcc),$(CC)) $(CARGO) build --profile dist --target $(MUSL) --package kubewright --example guestbook
 
 fmt: ## Formatting, checked
 	$(CARGO) fmt --all --check

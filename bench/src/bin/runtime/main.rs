@@ -1,0 +1,98 @@
+//! Measures what an operator costs, on a real API server: memory, requests and computing time, beside
+//! what they may be. A missed bar is a failure.
+//!
+//! `cargo run -p kubewright-bench --bin runtime -- --idle-minutes 2`
+
+mod bars;
+mod objects;
+mod phases;
+mod process;
+mod programs;
+mod requests;
+mod subject;
+
+use std::fs;
+use std::io::Write as _;
+use std::path::PathBuf;
+use std::process::{Command, ExitCode};
+
+use anyhow::{Context as _, ensure};
+use clap::Parser;
+use k8s_openapi::apiextensions_apiserver::pkg::apis::apiextensions::v1::CustomResourceDefinition;
+
+use bars::Bars;
+use phases::Phases;
+use subject::Subject;
+
+/// The size that the example may have, in MB.
+const BINARY: f64 = 9.0;
+
+/// Measures what an operator costs, and fails if that is more than it may be.
+#[derive(Parser)]
+struct Arguments {
+    /// The operator that is measured
+    #[arg(long, value_enum, default_value = "one-child")]
+    subject: Subject,
+    /// How many objects it looks after
+    #[arg(long, value_name = "COUNT", default_value_t = 10_000)]
+    objects: usize,
+    /// How many objects the smaller backlog has; 0 leaves it out
+    #[arg(long, value_name = "COUNT", default_value_t = 1_000)]
+    backlog: usize,
+    /// For how long it is watched while nothing happens; 0 leaves it out
+    #[arg(long, value_name = "MINUTES", default_value_t = 10)]
+    idle_minutes: u32,
+    /// A binary of the operator that is there already; else it is built
+    #[arg(long, value_name = "FILE")]
+    operator: Option<PathBuf>,
+    /// A binary of the example that is there already, for its size; else it is built
+    #[arg(long, value_name = "FILE")]
+    example: Option<PathBuf>,
+}
+
+#[tokio::main]
+async fn main() -> ExitCode {
+    match run(Arguments::parse()).await {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(error) => {
+            let _ = writeln!(std::io::stderr(), "error: {error:#}");
+            ExitCode::FAILURE
+        }
+    }
+}
+
+async fn run(arguments: Arguments) -> anyhow::Result<()> {
+    let mut bars = Bars::default();
+    let build = |program: programs::Program| {
+        progress(&format!("building {}", program.name));
+        program.build()
+    };
+    let example = arguments.example.map_or_else(|| build(Subject::Guestbook.program()), Ok)?;
+    #[expect(clippy::cast_precision_loss, reason = "no binary has 2^52 bytes")]
+    let megabytes = fs::metadata(&example)?.len() as f64 / 1e6;
+    bars.at_most("binary of the example", megabytes, BINARY, "MB");
+    let program = arguments.operator.map_or_else(|| build(arguments.subject.program()), Ok)?;
+    let definition = definition(&program)?;
+    let phases = Phases { subject: arguments.subject, program, definition };
+    if arguments.backlog > 0 {
+        phases.backlog(arguments.backlog, &mut bars).await?;
+    }
+    let measured = phases.all(arguments.objects, arguments.idle_minutes, &mut bars).await;
+    write!(std::io::stdout(), "{bars}")?;
+    measured?;
+    let missed = bars.missed();
+    ensure!(missed.is_empty(), "missed: {}", missed.join("; "));
+    Ok(())
+}
+
+/// What the operator itself says that has to be installed.
+fn definition(program: &std::path::Path) -> anyhow::Result<CustomResourceDefinition> {
+    let output = Command::new(program).args(["generate", "crd"]).output();
+    let output = output.with_context(|| format!("cannot start {}", program.display()))?;
+    serde_saphyr::from_slice(&output.stdout).context("the operator prints no definition")
+}
+
+/// Says what is going on.
+pub(crate) fn progress(text: &str) {
+    let _ = writeln!(std::io::stderr(), "{text}");
+}
