@@ -95,6 +95,14 @@ pub enum Error {
         /// Where its owner is.
         own: String,
     },
+    /// The owner has no namespace to give to its child.
+    #[error("{kind} {name} needs metadata.namespace: its owner has none to give")]
+    NoNamespace {
+        /// The kind of the child.
+        kind: String,
+        /// The child's name.
+        name: String,
+    },
     /// A child was given no name.
     #[error("a {kind} without metadata.name cannot be applied")]
     Unnamed {
@@ -179,6 +187,7 @@ impl Failure for Error {
             | Self::Unserializable { .. }
             | Self::Elsewhere { .. }
             | Self::Unnamed { .. }
+            | Self::NoNamespace { .. }
             | Self::NotRunning => Retry::OnChange,
             Self::Contested { hold, .. } => Retry::After(*hold),
             _ => match self.status().and_then(|status| status.details.as_ref()) {
@@ -196,7 +205,7 @@ impl Failure for Error {
             Self::Taken { .. } => Reason::NameTaken,
             Self::Contested { .. } => Reason::Contested,
             Self::Undecodable { .. } | Self::Unserializable { .. } => Reason::Undecodable,
-            Self::Elsewhere { .. } => Reason::WrongNamespace,
+            Self::Elsewhere { .. } | Self::NoNamespace { .. } => Reason::WrongNamespace,
             Self::Deadline { .. } => Reason::TimedOut,
             Self::Api { .. } => match self.status().map(|status| status.code) {
                 Some(403) => Reason::Forbidden,

@@ -41,8 +41,15 @@ impl Link {
     }
 
     fn get<K: Kind, P: Primary>(&self, pass: &Pass<P>, name: &str) -> Result<Option<K>, Error> {
-        let namespace = if self.store.namespaced { pass.key().namespace() } else { "" };
-        let held = self.store.get(&Key::new(namespace, name));
+        let key = match (self.store.namespaced, self.primary.namespaced) {
+            (false, _) => Key::new("", name),
+            (true, true) => Key::new(pass.key().namespace(), name),
+            (true, false) => {
+                let (namespace, name) = name.split_once('/').unwrap_or_default();
+                Key::new(namespace, name)
+            }
+        };
+        let held = self.store.get(&key);
         held.map(|held| decode(&held)).transpose()
     }
 
@@ -69,6 +76,9 @@ impl Link {
         if self.store.namespaced {
             let own = pass.key().namespace();
             let namespace = meta.namespace.get_or_insert_with(|| own.to_owned());
+            if namespace.is_empty() {
+                return Err(Error::NoNamespace { kind: kind.into_owned(), name });
+            }
             if !own.is_empty() && namespace != own {
                 let (kind, namespace, own) = (kind.into(), namespace.clone(), own.to_owned());
                 return Err(Error::Elsewhere { kind, name, namespace, own });
@@ -119,7 +129,8 @@ macro_rules! handle {
             }
 
             /// One object by name, from the cache: in the primary's namespace, or cluster-wide where the
-            /// kind is. Whose it is does not matter.
+            /// kind is. Whose it is does not matter. A primary without a namespace asks for
+            /// `namespace/name`.
             pub fn get<P: Primary>(&self, pass: &Pass<P>, name: &str) -> Result<Option<K>, Error> {
                 self.link.get(pass, name)
             }

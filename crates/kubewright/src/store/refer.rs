@@ -6,6 +6,7 @@ use kube::ResourceExt as _;
 
 use crate::held::Held;
 use crate::key::Key;
+use crate::names;
 use crate::raw::Raw;
 use crate::store::references::Referrer;
 use crate::store::{Mapping, Store};
@@ -61,6 +62,10 @@ impl Store {
         if self.mapping == Mapping::Named {
             let names = self.references.of(&primary.referrer(key));
             return names.iter().filter_map(|key| self.get(key)).collect();
+        }
+        if matches!(self.mapping, Mapping::Label(_)) && self.namespaced && !primary.namespaced {
+            let value = names::label_value(key.name());
+            return self.read().labelled(&value).map(|entry| entry.held.clone()).collect();
         }
         self.indexed(&self.index_of(key, uid))
     }

@@ -49,6 +49,14 @@ impl Table {
         self.index.get(value).map_or(&[], Vec::as_slice)
     }
 
+    /// What has this label value, in any namespace: what an object without a namespace may ask.
+    pub(super) fn labelled(&self, value: &str) -> impl Iterator<Item = &Entry> {
+        let is_it = move |index: &str| index.split_once('/').is_some_and(|(_, of)| of == value);
+        let keys =
+            self.index.iter().filter(move |(index, _)| is_it(index)).flat_map(|(_, keys)| keys);
+        keys.filter_map(|key| self.entries.get(key)).filter(|entry| !entry.gone)
+    }
+
     /// The key whose name is too long for a label value and was written as `value`.
     pub(super) fn shortened(&self, namespace: &str, value: &str) -> Option<Key> {
         if self.shortened == 0 {

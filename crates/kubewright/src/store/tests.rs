@@ -175,3 +175,18 @@ async fn a_label_leads_to_the_object_of_that_name_however_long() {
     let index = store.index_of(&Key::new("space", &long), "l");
     assert_eq!(store.indexed(&index).len(), 1);
 }
+
+#[tokio::test]
+async fn an_object_without_a_namespace_has_labelled_ones_in_all() {
+    let store = store(Mapping::Label("of".into()));
+    let queue = Queue::new(Backoff::new(Duration::from_secs(1)));
+    let kind = ApiResource::erase::<k8s_openapi::api::core::v1::Namespace>(&());
+    let primary = Arc::new(Store::new(kind, false, None, Mapping::Itself, "tester".into()));
+    let object = json!({"metadata": {"name": "wide", "uid": "w", "resourceVersion": "1"}});
+    primary.put(Raw::parse(object.to_string()).unwrap(), Arrival::Live);
+    store.subscribe(queue.clone(), primary.clone());
+    store.put(raw("pod", "1", 2, "wide"), Arrival::Live);
+    assert_eq!(heard(&queue).await.as_deref(), Some("wide changed"));
+    assert_eq!(store.children(&primary, &Key::new("", "wide"), "w").len(), 1);
+    assert!(store.children(&primary, &Key::new("", "narrow"), "n").is_empty());
+}
