@@ -59,6 +59,9 @@
 //! }
 //! ```
 //!
+//! Beside `kubewright` the derives need `kube` 5 (`default-features = false`), `k8s-openapi` 0.29,
+//! `schemars` 1, `serde` and `serde_json` in your `Cargo.toml`: they name them.
+//!
 //! The program then has `run` (the default), `generate crd` and `generate rbac`, and Kubebuilder's
 //! [flags](Flags).
 //!
