@@ -51,13 +51,16 @@ impl Apply {
         }
         let runtime = self.writer.runtime.clone();
         let task = runtime.spawn(async move { self.write(held).await });
-        task.await.unwrap_or_else(|panic| std::panic::resume_unwind(panic.into_panic()))
+        task.await.unwrap_or_else(|error| match error.try_into_panic() {
+            Ok(panic) => std::panic::resume_unwind(panic),
+            Err(_) => Err(Error::NotRunning), // the operator has ended meanwhile
+        })
     }
 
-    async fn write(self, mut held: Option<Arc<Held>>) -> Result<Arc<Held>, Error> {
+    async fn write(self, held: Option<Arc<Held>>) -> Result<Arc<Held>, Error> {
         let api = self.writer.api(&self.store, &self.key);
         let mut mute = self.store.mute(&self.key);
-        let answer = self.write_muted(&api, held.take()).await;
+        let answer = self.write_muted(&api, held).await;
         match &answer {
             Ok(held) => mute.answered(held.version()),
             Err(Error::Terminating { .. }) => self.writer.doom(&self.owner),
