@@ -9,24 +9,25 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use tokio::time::Instant;
-use tracing::{Instrument as _, debug, error, info_span};
+use tracing::{Instrument as _, debug, error, info_span, warn};
 
 pub(crate) use attempt::said;
 pub(crate) use blocked::Blocked;
 
 use crate::clock::Clock;
 use crate::conditions::Status;
-use crate::error::Error;
+use crate::error::{Error, chain};
 use crate::events::{Event, EventType, Recorder, reference};
 use crate::finalizer::Finalizer;
 use crate::handle::Ownership;
 use crate::held::Held;
 use crate::key::Key;
 use crate::metrics::{ControllerMetrics, QueueMetrics, ReconcileResult};
-use crate::outcome::{Outcome, Retry};
+use crate::outcome::{Failure as _, Outcome, Retry};
 use crate::pass::{Asked, Wanted};
 use crate::prune::prune;
 use crate::queue::{Finish, Item, Priority, Queue};
+use crate::reason::Reason;
 use crate::reconciler::{Ended, Failed, Reconcile};
 use crate::report::{self, Verdict};
 use crate::store::Store;
@@ -158,8 +159,12 @@ impl Worker {
         if !silent && !moot {
             self.publish(held, &verdict);
             if let Err(error) = self.write_status(held, asked, &verdict).await {
-                let failed = Failed::of(&error);
-                debug!(reason = %failed.reason, error = failed.message, "status not written");
+                let (reason, error) = (error.reason(), chain(&error));
+                if reason == Reason::Conflict.as_str() {
+                    debug!(error, "status not written: the object has changed meanwhile");
+                } else {
+                    warn!(%reason, error, "status not written");
+                }
                 if result.is_ok() {
                     return Finish::Retry;
                 }
@@ -240,7 +245,7 @@ fn verdict(result: &Result<Outcome, Failed>, going: bool) -> Verdict {
     match result {
         Ok(_) if going => Verdict {
             status: Status::True,
-            reason: crate::Reason::Finalizing.as_str().into(),
+            reason: Reason::Finalizing.as_str().into(),
             message: "the object is being deleted".into(),
         },
         Ok(_) => Verdict::success(),
