@@ -17,7 +17,7 @@ impl LogLevel {
 
 impl Default for LogLevel {
     fn default() -> Self {
-        Self(Targets::new().with_default(LevelFilter::INFO))
+        Self(quiet_client(Targets::new().with_default(LevelFilter::INFO)))
     }
 }
 
@@ -26,15 +26,25 @@ impl FromStr for LogLevel {
 
     // Not tracing's own parser: it takes a misspelt level for the name of a part, and is silent.
     fn from_str(text: &str) -> Result<Self, UnknownLevel> {
-        let Self(mut targets) = Self::default();
+        let mut targets = Targets::new().with_default(LevelFilter::INFO);
+        let mut asks_for_client = false;
         for part in text.split(',') {
             targets = match part.trim().split_once('=') {
                 None => targets.with_default(level(part.trim())?),
-                Some((target, chosen)) => targets.with_target(target, level(chosen)?),
+                Some((target, chosen)) => {
+                    asks_for_client |= target.starts_with("kube");
+                    targets.with_target(target, level(chosen)?)
+                }
             };
         }
-        Ok(Self(targets))
+        Ok(Self(if asks_for_client { targets } else { quiet_client(targets) }))
     }
+}
+
+/// kube's client warns with the whole text of an answer that it does not understand, which may be a
+/// Secret's. The library reports such an answer itself; whoever wants the text asks for `kube=warn`.
+fn quiet_client(targets: Targets) -> Targets {
+    targets.with_target("kube_client::client", LevelFilter::ERROR)
 }
 
 /// The text names no level.

@@ -169,3 +169,17 @@ fn an_empty_variable_means_all_namespaces() {
     let expected = Flags { max_backoff: Duration::from_secs(2), ..Flags::default() };
     assert_eq!(printed, format!("{expected:?}"));
 }
+
+#[test]
+fn the_text_of_an_answer_is_logged_only_for_who_asks() {
+    use tracing_subscriber::filter::LevelFilter;
+    let client = |text: &str| {
+        let level: LogLevel = text.parse().unwrap();
+        let warns = level.targets().would_enable("kube_client::client", &tracing::Level::WARN);
+        (warns, level.targets().default_level())
+    };
+    assert_eq!(client("debug"), (false, Some(LevelFilter::DEBUG)));
+    assert!(client("info,kube=debug").0);
+    let level = LogLevel::default();
+    assert!(!level.targets().would_enable("kube_client::client", &tracing::Level::WARN));
+}
