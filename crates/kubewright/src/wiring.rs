@@ -107,7 +107,8 @@ impl<P: Primary> Wiring<P> {
     /// (as [`crate::names::label_value`] writes it).
     pub fn reads_labelled<K: Kind>(&mut self, label: impl Into<Cow<'static, str>>) -> Reads<K> {
         let label = label.into();
-        self.reads_matching(label.clone(), label)
+        let selector = label.clone().into_owned();
+        self.labelled(label, selector)
     }
 
     /// As [`Self::reads_labelled`], and only what `selector` selects as well: the narrower it is, the
@@ -117,9 +118,9 @@ impl<P: Primary> Wiring<P> {
         label: impl Into<Cow<'static, str>>,
         selector: impl Into<Cow<'static, str>>,
     ) -> Reads<K> {
-        self.allow::<K>("", READ);
-        let mapping = Mapping::Label(label.into());
-        Reads::new(self.source::<K>(Some(selector.into().into_owned()), &mapping, None))
+        let label = label.into();
+        let selector = format!("{label},{}", selector.into());
+        self.labelled(label, selector)
     }
 
     /// Reads the objects that the primary names in its spec, as a Secret or a ConfigMap: in its namespace,
@@ -167,6 +168,11 @@ impl<P: Primary> Wiring<P> {
         Optional::new(served, handle)
     }
 
+    fn labelled<K: Kind>(&mut self, label: Cow<'static, str>, selector: String) -> Reads<K> {
+        self.allow::<K>("", READ);
+        Reads::new(self.source::<K>(Some(selector), &Mapping::Label(label), None))
+    }
+
     fn managed_by(&self) -> String {
         format!("{MANAGED_BY}={}", self.registry.manager)
     }
@@ -195,7 +201,8 @@ impl<P: Primary> Wiring<P> {
     }
 }
 
-/// Whether objects of `K` live in namespaces.
+/// Whether objects of `K` live in namespaces. By the name of a type, because the scope of a kind need not
+/// live long enough for a `TypeId`.
 pub(crate) fn is_namespaced<K: Resource<DynamicType = ()>>() -> bool {
     use std::any::type_name;
     type_name::<K::Scope>() == type_name::<k8s_openapi::NamespaceResourceScope>()

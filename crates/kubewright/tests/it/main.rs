@@ -13,6 +13,7 @@ mod finalizer;
 mod gadgets;
 mod health;
 mod isolation;
+mod labelled;
 mod leader;
 mod optional;
 mod ownership;
