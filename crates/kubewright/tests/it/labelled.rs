@@ -32,7 +32,7 @@ impl Controller for Counters {
     }
 }
 
-fn page(name: &str, labels: serde_json::Value) -> ConfigMap {
+fn page(name: &str, labels: &serde_json::Value) -> ConfigMap {
     serde_json::from_value(json!({"metadata": {"name": name, "labels": labels}})).unwrap()
 }
 
@@ -52,14 +52,14 @@ async fn an_object_sees_those_with_its_name_and_is_told_of_each(env: Env) {
     env.create(book("one")).await;
     env.create(book(&long)).await;
     counted(&env, "one", 0).await;
-    let first = env.create(page("a", json!({"book": "one"}))).await;
-    env.create(page("b", json!({"book": "one", "printed": "yes"}))).await;
-    env.create(page("c", json!({"book": "two", "printed": "yes"}))).await;
-    env.create(page("d", json!({"printed": "yes"}))).await;
+    let first = env.create(page("a", &json!({"book": "one"}))).await;
+    env.create(page("b", &json!({"book": "one", "printed": "yes"}))).await;
+    env.create(page("c", &json!({"book": "two", "printed": "yes"}))).await;
+    env.create(page("d", &json!({"printed": "yes"}))).await;
     counted(&env, "one", 12).await;
     env.delete(&first).await;
     counted(&env, "one", 11).await;
-    env.create(page("e", json!({"book": kubewright::names::label_value(&long)}))).await;
+    env.create(page("e", &json!({"book": kubewright::names::label_value(&long)}))).await;
     counted(&env, &long, 1).await;
     operator.stop().await;
 }
