@@ -24,7 +24,7 @@ use crate::process::{Process, until_ready};
 use crate::workspace::Workspace;
 
 /// A machine under load takes its time; nothing that works takes this long.
-const START_LIMIT: Duration = Duration::from_secs(90);
+const START_LIMIT: Duration = Duration::from_mins(3);
 /// How often a start is tried again because another process took a port in the meantime.
 const PORT_TRIES: usize = 3;
 

@@ -13,7 +13,7 @@ use crate::images::coredns_image;
 use crate::node::Node;
 
 /// A machine under load takes its time; nothing that works takes this long.
-const NODE_LIMIT: Duration = Duration::from_secs(90);
+const NODE_LIMIT: Duration = Duration::from_mins(4);
 
 impl Environment {
     pub(super) async fn join_nodes(&self) -> Result<(), Error> {
