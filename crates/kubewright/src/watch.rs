@@ -19,6 +19,7 @@ use crate::metrics::WatchMetrics;
 use crate::raw::Raw;
 use crate::served::Served;
 use crate::store::{Arrival, Store};
+use crate::write::resource;
 use delay::Delay;
 
 /// One page of a list: what is in memory twice while it is taken in.
@@ -210,11 +211,6 @@ impl Watch {
     }
 
     fn resource(&self) -> String {
-        let kind = &self.store.kind;
-        if kind.group.is_empty() {
-            kind.plural.clone()
-        } else {
-            format!("{}.{}", kind.plural, kind.group)
-        }
+        resource(&self.store.kind)
     }
 }

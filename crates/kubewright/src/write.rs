@@ -120,7 +120,7 @@ impl std::fmt::Display for Request<'_> {
 }
 
 /// `plural.group`, as `kubectl` calls a kind.
-fn resource(kind: &ApiResource) -> String {
+pub(crate) fn resource(kind: &ApiResource) -> String {
     if kind.group.is_empty() {
         kind.plural.clone()
     } else {
