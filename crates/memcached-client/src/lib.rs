@@ -1,0 +1,3 @@
+//! A client of memcached: the protocol as plain functions, and a thin transport with deadlines.
+//!
+//! Knows nothing of Kubernetes.
