@@ -59,7 +59,7 @@ async fn what_is_out_of_bounds_is_refused_with_the_field_and_the_bound(env: Env)
         (json!({"size": -1}), ["spec.size", "greater than or equal to 0"]),
         (json!({"size": 1001}), ["spec.size", "less than or equal to 1000"]),
         (json!({"size": "3"}), ["spec.size", "must be of type integer: \"string\""]),
-        (json!({"size": 1.5}), ["spec.size", "must be of type integer: \"number\""]),
+        (json!({"size": 1.5}), ["spec.size", "must be of type int"]),
         (json!({"size": 2_147_483_648_i64}), ["spec.size", "less than or equal to 1000"]),
         (json!({"containerPort": 0}), ["spec.containerPort", "greater than or equal to 1"]),
         (json!({"containerPort": 65536}), ["spec.containerPort", "less than or equal to 65535"]),
