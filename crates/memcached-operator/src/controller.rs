@@ -31,8 +31,8 @@ impl Controller for Memcacheds {
 
     fn wire(wiring: &mut Wiring<Memcached>) -> Self {
         Self {
-            deployments: wiring.owns(),
-            services: wiring.owns(),
+            deployments: wiring.keeps(),
+            services: wiring.keeps(),
             pods: wiring.reads_labelled(INSTANCE),
             default_image: std::env::var(IMAGE_VARIABLE).ok().filter(|image| !image.is_empty()),
         }

@@ -9,10 +9,10 @@ use crate::reconcile::validate::{Cluster, validate};
 /// An object with this spec, where what is absent has its default.
 pub(crate) fn memcached(name: &str, spec: Value) -> Memcached {
     let metadata = json!({"name": name, "namespace": "caches", "uid": "u-1", "generation": 4});
-    let object = json!({
-        "apiVersion": "cache.example.com/v1alpha1", "kind": "Memcached",
-        "metadata": metadata, "spec": spec,
+    let mut object = json!({
+        "apiVersion": "cache.example.com/v1alpha1", "kind": "Memcached", "metadata": metadata,
     });
+    object["spec"] = spec;
     serde_json::from_value(object).unwrap()
 }
 

@@ -23,5 +23,8 @@ pub const IMAGE_VARIABLE: &str = "MEMCACHED_IMAGE";
 
 /// The operator, ready to run or to print what installing it takes.
 pub fn operator() -> Operator {
-    Operator::new("memcached-operator").controller::<controller::Memcacheds>()
+    Operator::new("memcached-operator")
+        .controller::<controller::Memcacheds>()
+        .sample(include_str!("../../../deploy/samples/cache_v1alpha1_memcached.yaml"))
+        .environment(IMAGE_VARIABLE, DEFAULT_IMAGE)
 }

@@ -13,6 +13,7 @@ mod faults;
 mod finalizer;
 mod gadgets;
 mod health;
+mod install;
 mod isolation;
 mod labelled;
 mod leader;

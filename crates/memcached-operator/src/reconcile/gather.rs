@@ -122,7 +122,9 @@ mod tests {
     use super::*;
 
     fn pod(name: &str, status: Value) -> Pod {
-        serde_json::from_value(json!({"metadata": {"name": name}, "status": status})).unwrap()
+        let mut pod = json!({"metadata": {"name": name}});
+        pod["status"] = status;
+        serde_json::from_value(pod).unwrap()
     }
 
     #[test]

@@ -12,7 +12,8 @@ use crate::reconcile::validate::Invalid;
 fn deployment(replicas: i32, status: Value) -> Deployment {
     let template = json!({"metadata": {}, "spec": {"containers": []}});
     let spec = json!({"replicas": replicas, "selector": {}, "template": template});
-    let object = json!({"metadata": {"generation": 2}, "spec": spec, "status": status});
+    let mut object = json!({"metadata": {"generation": 2}, "spec": spec});
+    object["status"] = status;
     serde_json::from_value(object).unwrap()
 }
 
@@ -35,28 +36,21 @@ fn conditions_of(size: i32, observed: &Observed, deployment: &Deployment) -> [St
 #[test]
 fn conditions_follow_pods_and_deployment() {
     let fine = "False AsExpected";
-    for (size, pods, deployment, expected) in [
-        (3, (3, 3), complete(3), ["True AllReady", "False Complete", fine]),
-        (3, (2, 3), complete(3), ["False NotReady", "True RollingOut", fine]),
-        (3, (0, 0), deployment(3, json!({})), ["False NotReady", "True RollingOut", fine]),
-        (1, (3, 3), complete(1), ["True AllReady", "True Stopping", fine]),
-        (0, (0, 0), complete(0), ["True NoneWanted", "False Complete", fine]),
-        (0, (1, 1), complete(0), ["True NoneWanted", "True Stopping", fine]),
-        (
-            2,
-            (2, 2),
-            deployment(2, json!({"observedGeneration": 1, "updatedReplicas": 2})),
-            ["True AllReady", "True RollingOut", fine],
-        ),
-        (
-            2,
-            (2, 2),
-            deployment(2, json!({"observedGeneration": 2, "updatedReplicas": 1})),
-            ["True AllReady", "True RollingOut", fine],
-        ),
+    // size; pods that are ready, all pods; generation that the Deployment has seen, pods that it updated
+    for (size, pods, (seen, updated), expected) in [
+        (3, (3, 3), (2, 3), ["True AllReady", "False Complete", fine]),
+        (3, (2, 3), (2, 3), ["False NotReady", "True RollingOut", fine]),
+        (3, (0, 0), (0, 0), ["False NotReady", "True RollingOut", fine]),
+        (1, (3, 3), (2, 1), ["True AllReady", "True Stopping", fine]),
+        (0, (0, 0), (2, 0), ["True NoneWanted", "False Complete", fine]),
+        (0, (1, 1), (2, 0), ["True NoneWanted", "True Stopping", fine]),
+        (2, (2, 2), (1, 2), ["True AllReady", "True RollingOut", fine]),
+        (2, (2, 2), (2, 1), ["True AllReady", "True RollingOut", fine]),
     ] {
+        let status = json!({"observedGeneration": seen, "updatedReplicas": updated});
+        let deployment = deployment(size, status);
         let actual = conditions_of(size, &observed(pods.0, pods.1), &deployment);
-        assert_eq!(actual, expected, "size {size}, pods {pods:?}, {:?}", deployment.status);
+        assert_eq!(actual, expected, "size {size}, pods {pods:?}, {seen}, {updated}");
     }
 }
 
