@@ -17,6 +17,7 @@ fn spec(directory: &Path) -> ImageSpec {
         entrypoint: vec!["thing".into(), "--fast".into()],
         env: BTreeMap::from([("PATH".into(), "/opt/thing/bin".into())]),
         user: Some("11211".into()),
+        labels: BTreeMap::from([("org.example.kind".into(), "thing".into())]),
         files: BTreeMap::from([
             ("/opt/thing/bin/thing".into(), Source::HostFile(program)),
             ("/opt/thing/lib/libthing.so.1".into(), Source::HostFile(link)),
@@ -59,6 +60,14 @@ fn json(bytes: &[u8]) -> serde_json::Value {
 fn layer(entries: &BTreeMap<String, Vec<u8>>) -> &[u8] {
     let manifest = json(&entries["manifest.json"]);
     &entries[manifest[0]["Layers"][0].as_str().unwrap()]
+}
+
+#[test]
+fn labels_are_in_the_configuration() {
+    let entries = written();
+    let manifest = json(&entries["manifest.json"]);
+    let configuration = json(&entries[manifest[0]["Config"].as_str().unwrap()]);
+    assert_eq!(configuration["config"]["Labels"]["org.example.kind"], "thing");
 }
 
 #[test]
