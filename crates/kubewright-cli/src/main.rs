@@ -1,7 +1,10 @@
 //! The program `kubewright`. Owns the edge: parses, runs the verb, prints an error once with its
 //! causes, turns the outcome into an exit code. What a verb does is in `verbs`.
 
+mod archive;
 mod output;
+mod project;
+mod registry;
 mod table;
 mod verbs;
 

@@ -1,6 +1,8 @@
 //! The verbs of `kubewright`: their definitions for the command line, and which code answers each.
 
 mod dev;
+mod image;
+mod operator;
 
 use clap::{Parser, Subcommand};
 
@@ -17,6 +19,17 @@ enum Verb {
     /// A real Kubernetes on this machine: no Docker, no cluster, no steps by hand
     #[command(subcommand)]
     Dev(dev::Dev),
+    /// The operator's image: build it, push it, give it to the local Kubernetes
+    #[command(subcommand)]
+    Image(image::Image),
+    /// Put the operator's kinds on the cluster of the current kubeconfig
+    Install(operator::Passed),
+    /// Take the operator's kinds off that cluster, with all objects of these kinds
+    Uninstall(operator::Passed),
+    /// Run the operator on this machine against that cluster
+    Run(operator::Passed),
+    /// Print or write what installing the operator takes
+    Generate(operator::Passed),
 }
 
 impl Kubewright {
@@ -24,6 +37,11 @@ impl Kubewright {
     pub(crate) fn run(self) -> anyhow::Result<()> {
         match self.verb {
             Verb::Dev(dev) => dev.run(),
+            Verb::Image(image) => image.run(),
+            Verb::Install(passed) => passed.run("install"),
+            Verb::Uninstall(passed) => passed.run("uninstall"),
+            Verb::Run(passed) => passed.run("run"),
+            Verb::Generate(passed) => passed.run("generate"),
         }
     }
 }
