@@ -37,10 +37,19 @@ struct PeekMeta {
     finalizers: Option<Vec<String>>,
 }
 
+/// The finalizer that `operator` puts on objects of a kind of `group`: two operators that share a group do
+/// not take each other's.
+///
+/// ```
+/// assert_eq!(kubewright::finalizer("demo.dev", "note-operator"), "demo.dev/note-operator");
+/// ```
+pub fn finalizer(group: &str, operator: &str) -> String {
+    format!("{group}/{operator}")
+}
+
 impl Finalizer {
-    /// `group/operator`: two operators that share a group do not take each other's.
     pub(crate) fn new(store: Arc<Store>, manager: &str) -> Self {
-        Self { name: format!("{}/{manager}", store.kind.group), store }
+        Self { name: finalizer(&store.kind.group, manager), store }
     }
 
     /// Where in the object's list ours is.

@@ -22,6 +22,8 @@ use crate::wiring::{MANAGED_BY, OWNER_LABEL};
 pub(crate) enum Ownership {
     /// By a controlling owner reference: garbage collected by Kubernetes.
     Reference,
+    /// As `Reference`, and never pruned.
+    Kept,
     /// By a label: deleted by us, through a finalizer.
     Label,
 }
@@ -146,7 +148,8 @@ macro_rules! handle {
 
 handle!(
     /// Children that the primary owns: they may be created, changed and deleted, are watched, and are
-    /// removed when a pass that ends in [`crate::Outcome::Done`] did not apply them.
+    /// removed when a pass that ends in [`crate::Outcome::Done`] did not apply them; or never removed, if
+    /// they come from [`crate::Wiring::keeps`].
     Owned
 );
 handle!(

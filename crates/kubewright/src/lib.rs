@@ -62,8 +62,8 @@
 //! Beside `kubewright` the derives need `kube` 5 (`default-features = false`), `k8s-openapi` 0.29,
 //! `schemars` 1, `serde` and `serde_json` in your `Cargo.toml`: they name them.
 //!
-//! The program then has `run` (the default), `generate crd` and `generate rbac`, and Kubebuilder's
-//! [flags](Flags).
+//! The program then has `run` (the default), `generate crd` and `generate rbac`, `install` and
+//! `uninstall`, and Kubebuilder's [flags](Flags).
 //!
 //! # What you can rely on
 //!
@@ -91,6 +91,7 @@
 //! | conditions | [`conditions`], [`Conditions`], [`Reason`] |
 //! | to run it | [`Operator`], [`Flags`], [`Runnable`] |
 //! | files to install it | [`generate`] |
+//! | to put them on a cluster and take them off | [`cluster`] |
 //! | names that are always legal | [`names`] |
 
 #[cfg(panic = "abort")]
@@ -100,6 +101,7 @@ mod apply;
 mod backoff;
 mod client;
 mod clock;
+pub mod cluster;
 pub mod conditions;
 mod controller;
 mod drift;
@@ -151,6 +153,7 @@ pub use controller::Controller;
 #[doc(hidden)]
 pub use controller::NoFinalizer;
 pub use error::{Error, chain};
+pub use finalizer::finalizer;
 pub use flags::Flags;
 pub use handle::{Managed, Optional, Owned, Reads};
 pub use key::Key;

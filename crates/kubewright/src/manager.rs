@@ -10,6 +10,7 @@ mod passes;
 mod runnables;
 mod watches;
 
+use std::path::Path;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -79,25 +80,15 @@ pub(crate) struct Manager {
     _passes: Passes,
 }
 
-/// The cluster that the flags name.
-pub(crate) async fn configuration(flags: &Flags) -> Result<Config, RunError> {
-    let config = match &flags.kubeconfig {
-        Some(path) => {
-            let kubeconfig = Kubeconfig::read_from(path);
-            let kubeconfig = kubeconfig.map_err(|source| RunError::Kubeconfig {
-                path: path.clone(),
-                source: Box::new(source),
-            })?;
-            Config::from_custom_kubeconfig(kubeconfig, &KubeConfigOptions::default())
-                .await
-                .map_err(|source| RunError::Kubeconfig {
-                    path: path.clone(),
-                    source: Box::new(source),
-                })?
-        }
-        None => Config::infer().await.map_err(|source| RunError::NoCluster(Box::new(source)))?,
+/// The cluster that a kubeconfig names, or the one that there is.
+pub(crate) async fn configuration(kubeconfig: Option<&Path>) -> Result<Config, RunError> {
+    let Some(path) = kubeconfig else {
+        return Config::infer().await.map_err(|source| RunError::NoCluster(Box::new(source)));
     };
-    Ok(config)
+    let failed = |source| RunError::Kubeconfig { path: path.into(), source: Box::new(source) };
+    let kubeconfig = Kubeconfig::read_from(path).map_err(failed)?;
+    let options = KubeConfigOptions::default();
+    Config::from_custom_kubeconfig(kubeconfig, &options).await.map_err(failed)
 }
 
 impl Manager {

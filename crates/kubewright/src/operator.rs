@@ -1,6 +1,8 @@
 //! What an operator's `main` is made of: its name, its controllers, and the subcommands that follow from
 //! them. Running is [`crate::manager`]'s.
 
+mod installation;
+
 use std::io::Write as _;
 use std::process::ExitCode;
 use std::sync::Arc;
@@ -20,6 +22,7 @@ use crate::registration::{Registered, Registration};
 use crate::registry::Registry;
 use crate::runnable::{Runnable, Runnables};
 use crate::telemetry;
+use installation::Cluster;
 
 /// An operator: one or several controllers in one process.
 ///
@@ -56,6 +59,10 @@ enum Verb {
         #[arg(long, default_value = "default")]
         namespace: String,
     },
+    /// Put the definitions of the operator's kinds on the cluster, or bring them up to date.
+    Install(Cluster),
+    /// Take them off again, with all objects of these kinds, also where no operator runs any more.
+    Uninstall(Cluster),
 }
 
 #[derive(ValueEnum, Clone, Copy)]
@@ -146,6 +153,8 @@ impl Operator {
             None => self.run_to_the_end(arguments.flags),
             Some(Verb::Run(flags)) => self.run_to_the_end(*flags),
             Some(Verb::Generate { what, namespace }) => self.print(what, &namespace),
+            Some(Verb::Install(cluster)) => cluster.install(&self.name, &self.definitions()),
+            Some(Verb::Uninstall(cluster)) => cluster.uninstall(&self.name, &self.definitions()),
         };
         match result {
             Ok(()) => ExitCode::SUCCESS,
@@ -163,8 +172,8 @@ impl Operator {
         let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
         let runtime = runtime.map_err(|error| format!("cannot start: {error}"))?;
         runtime.block_on(async {
-            let config =
-                crate::manager::configuration(&flags).await.map_err(|error| chain(&error))?;
+            let config = crate::manager::configuration(flags.kubeconfig.as_deref()).await;
+            let config = config.map_err(|error| chain(&error))?;
             self.run(config, flags, crate::shutdown::signal()).await.map_err(|error| chain(&error))
         })
     }

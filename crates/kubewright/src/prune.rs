@@ -7,6 +7,7 @@ use kube::api::{DeleteParams, Preconditions};
 use tracing::info;
 
 use crate::error::Error;
+use crate::handle::Ownership;
 use crate::held::Held;
 use crate::key::Key;
 use crate::pass::{Wanted, address};
@@ -26,7 +27,10 @@ pub(crate) async fn prune(
     wanted: &Wanted,
 ) -> Result<usize, Error> {
     let mut deleted = 0;
-    for source in sources.iter().filter(|source| source.ownership.is_some()) {
+    let may_go = |source: &&Source| {
+        matches!(source.ownership, Some(Ownership::Reference | Ownership::Label))
+    };
+    for source in sources.iter().filter(may_go) {
         let store = &source.store;
         for held in store.indexed(uid) {
             let key = Key::new(held.namespace(), held.name());

@@ -23,8 +23,14 @@ pub const MANAGED_BY: &str = "app.kubernetes.io/managed-by";
 /// The label that names the owner's uid where an owner reference cannot.
 pub(crate) const OWNER_LABEL: &str = "kubewright.dev/owner-uid";
 
-const READ: &[&str] = &["get", "list", "watch"];
-const WRITE: &[&str] = &["get", "list", "watch", "create", "patch", "delete"];
+/// What a cache takes. Reading single objects is not part of it: handles answer from the cache.
+const READ: &[&str] = &["list", "watch"];
+/// `get`, because an object that changes under our hands is looked at before it is written again.
+const KEEP: &[&str] = &["get", "list", "watch", "create", "patch"];
+/// Only what may be pruned may be deleted.
+const OWN: &[&str] = &["get", "list", "watch", "create", "patch", "delete"];
+/// To put a finalizer on and to take it off, from a list that changes under our hands too.
+const FINALIZE: &[&str] = &["get", "patch"];
 
 /// What `wire` asks for. See [`crate::Controller::wire`].
 pub struct Wiring<P> {
@@ -65,7 +71,7 @@ impl<P: Primary> Wiring<P> {
         wiring.allow::<P>("", READ);
         wiring.allow::<P>("/status", &["patch"]);
         if finalizes {
-            wiring.allow::<P>("", &["patch"]);
+            wiring.allow::<P>("", FINALIZE);
         }
         wiring.asked.rules.push(rule("events.k8s.io", "events", &["create", "patch"]));
         wiring
@@ -81,21 +87,32 @@ impl<P: Primary> Wiring<P> {
     where
         (P::Scope, K::Scope): MayOwn,
     {
-        self.allow::<K>("", WRITE);
-        // For clusters that enforce permissions on `blockOwnerDeletion`.
-        self.allow::<P>("/finalizers", &["update"]);
-        Owned::new(self.source::<K>(
-            Some(self.managed_by()),
-            &Mapping::Owner,
-            Some(Ownership::Reference),
-        ))
+        self.owned(OWN, Ownership::Reference)
+    }
+
+    /// As [`Self::owns`], for children that are never pruned, so that the role needs no `delete`: every
+    /// pass of an object applies the same names, and Kubernetes removes them with their owner. What a
+    /// pass does not apply any more stays.
+    ///
+    /// ```
+    /// # use kubewright::prelude::*;
+    /// # use kubewright::k8s_openapi::{NamespaceResourceScope, api::apps::v1::Deployment};
+    /// # fn wire<P>(wiring: &mut Wiring<P>) where P: kubewright::Primary + Resource<Scope = NamespaceResourceScope> {
+    /// let deployments: Owned<Deployment> = wiring.keeps(); // always one, with the name of its owner
+    /// # }
+    /// ```
+    pub fn keeps<K: Kind>(&mut self) -> Owned<K>
+    where
+        (P::Scope, K::Scope): MayOwn,
+    {
+        self.owned(KEEP, Ownership::Kept)
     }
 
     /// Children that cannot have an owner reference, as a cluster-scoped one of a namespaced primary:
     /// owned by label, and deleted through a finalizer that the library adds.
     pub fn manages<K: Kind>(&mut self) -> Managed<K> {
-        self.allow::<K>("", WRITE);
-        self.allow::<P>("", &["patch"]);
+        self.allow::<K>("", OWN);
+        self.allow::<P>("", FINALIZE);
         Managed::new(self.source::<K>(
             Some(self.managed_by()),
             &Mapping::OwnerLabel,
@@ -139,6 +156,7 @@ impl<P: Primary> Wiring<P> {
         names: impl Fn(&P) -> Vec<String> + Send + Sync + 'static,
     ) -> Reads<K> {
         self.allow::<K>("", READ);
+        self.allow::<K>("", &["get"]); // a name that is new is looked for: nothing was kept of it
         let link = self.source::<K>(None, &Mapping::Named, None);
         let names =
             move |held: &Held| held.decode().map(|primary| names(&primary)).unwrap_or_default();
@@ -166,6 +184,13 @@ impl<P: Primary> Wiring<P> {
             &["list", "watch"],
         ));
         Optional::new(served, handle)
+    }
+
+    fn owned<K: Kind>(&mut self, verbs: &[&str], ownership: Ownership) -> Owned<K> {
+        self.allow::<K>("", verbs);
+        // For clusters that enforce permissions on `blockOwnerDeletion`.
+        self.allow::<P>("/finalizers", &["update"]);
+        Owned::new(self.source::<K>(Some(self.managed_by()), &Mapping::Owner, Some(ownership)))
     }
 
     fn labelled<K: Kind>(&mut self, label: Cow<'static, str>, selector: String) -> Reads<K> {

@@ -35,14 +35,14 @@ impl Controller for Everything {
     fn wire(wiring: &mut Wiring<Book>) -> Self {
         Self {
             maps: wiring.owns(),
-            deployments: wiring.owns(),
+            deployments: wiring.keeps(),
             classes: wiring.manages(),
             pods: wiring.reads_labelled("book"),
             gadgets: wiring.optional(Wiring::owns),
         }
     }
 
-    /// A book without pages has no children.
+    /// A book without pages has no children but the Deployment that it had, which is kept.
     async fn reconcile(&self, book: &Book, pass: &Pass<Book>) -> Result<Outcome, Error> {
         pass.event("Read", "the book was read");
         let pods = self.pods.of(pass)?.len();

@@ -1,0 +1,147 @@
+//! Takes an operator's finalizer off its objects, whether the operator runs or not. Nobody else's is
+//! touched.
+
+use futures_util::{StreamExt as _, TryStreamExt as _, stream};
+use k8s_openapi::apiextensions_apiserver::pkg::apis::apiextensions::v1::CustomResourceDefinition;
+use kube::api::{DynamicObject, ListParams, PartialObjectMeta, Patch, PatchParams};
+use kube::core::GroupVersionKind;
+use kube::discovery::ApiResource;
+use kube::{Api, Client, ResourceExt as _};
+use serde_json::{Value, json};
+
+use super::ClusterError;
+use crate::finalizer::finalizer;
+
+/// So many are changed at the same time.
+const AT_ONCE: usize = 16;
+const PAGE: u32 = 500;
+/// How often a list of finalizers that changes under our hands is read again.
+const LOOKS: usize = 5;
+
+/// An object without its spec.
+pub(super) type Meta = PartialObjectMeta<DynamicObject>;
+
+/// Takes the finalizer of `operator` off all objects of the defined kinds, and says how many had it.
+pub async fn remove_finalizers(
+    client: &Client,
+    operator: &str,
+    definitions: &[CustomResourceDefinition],
+) -> Result<usize, ClusterError> {
+    let mut removed = 0;
+    for definition in definitions {
+        let Some(kind) = installed(client, &definition.name_any()).await? else { continue };
+        let objects = objects(client, &kind).await?;
+        removed += remove_from(client, &kind, operator, &objects).await?;
+    }
+    Ok(removed)
+}
+
+/// The kind as the cluster serves it, which may be another version's than ours.
+pub(super) async fn installed(
+    client: &Client,
+    name: &str,
+) -> Result<Option<ApiResource>, ClusterError> {
+    let api: Api<CustomResourceDefinition> = Api::all(client.clone());
+    let found = api.get_opt(name).await.map_err(|source| failed("look at", name, source))?;
+    Ok(found.and_then(|definition| {
+        let spec = definition.spec;
+        let version = spec.versions.iter().find(|version| version.served)?;
+        let kind = GroupVersionKind::gvk(&spec.group, &version.name, &spec.names.kind);
+        Some(ApiResource::from_gvk_with_plural(&kind, &spec.names.plural))
+    }))
+}
+
+/// All objects of a kind; none if it is not served.
+pub(super) async fn objects(
+    client: &Client,
+    kind: &ApiResource,
+) -> Result<Vec<Meta>, ClusterError> {
+    let api: Api<DynamicObject> = Api::all_with(client.clone(), kind);
+    let mut parameters = ListParams::default().limit(PAGE);
+    let mut objects = Vec::new();
+    loop {
+        let page = match api.list_metadata(&parameters).await {
+            Ok(page) => page,
+            Err(kube::Error::Api(status)) if status.code == 404 => return Ok(Vec::new()),
+            Err(source) => return Err(failed("list", &kind.plural, source)),
+        };
+        objects.extend(page.items);
+        parameters.continue_token = page.metadata.continue_.filter(|token| !token.is_empty());
+        if parameters.continue_token.is_none() {
+            return Ok(objects);
+        }
+    }
+}
+
+/// Takes the finalizer of `operator` off these, and says how many had it.
+pub(super) async fn remove_from(
+    client: &Client,
+    kind: &ApiResource,
+    operator: &str,
+    objects: &[Meta],
+) -> Result<usize, ClusterError> {
+    let name = finalizer(&kind.group, operator);
+    let ours = objects.iter().filter(|object| position(object, &name).is_some());
+    stream::iter(ours.map(|object| remove_one(client, kind, &name, object)))
+        .buffer_unordered(AT_ONCE)
+        .try_fold(0, |removed, ()| async move { Ok(removed + 1) })
+        .await
+}
+
+async fn remove_one(
+    client: &Client,
+    kind: &ApiResource,
+    finalizer: &str,
+    object: &Meta,
+) -> Result<(), ClusterError> {
+    let client = client.clone();
+    let api: Api<DynamicObject> = match object.namespace() {
+        Some(namespace) => Api::namespaced_with(client, &namespace, kind),
+        None => Api::all_with(client, kind),
+    };
+    let name = object.name_any();
+    let action = |source| failed("take the finalizer off", &shown(object), source);
+    let mut current = None;
+    for look in 1..=LOOKS {
+        let object = current.as_ref().unwrap_or(object);
+        let Some(at) = position(object, finalizer) else { break };
+        let path = format!("/metadata/finalizers/{at}");
+        let operations = json!([
+            {"op": "test", "path": "/metadata/uid", "value": object.uid()},
+            {"op": "test", "path": path, "value": finalizer},
+            {"op": "remove", "path": path},
+        ]);
+        let patch = json_patch(operations, &name)?;
+        match api.patch_metadata(&name, &PatchParams::default(), &patch).await {
+            Ok(_) => break,
+            Err(kube::Error::Api(status)) if status.code == 404 => break,
+            Err(kube::Error::Api(status)) if matches!(status.code, 409 | 422) && look < LOOKS => {
+                current = api.get_metadata_opt(&name).await.map_err(action)?;
+                if current.is_none() {
+                    break;
+                }
+            }
+            Err(source) => return Err(action(source)),
+        }
+    }
+    Ok(())
+}
+
+fn json_patch(operations: Value, name: &str) -> Result<Patch<()>, ClusterError> {
+    let patch = serde_json::from_value(operations).map(Patch::Json);
+    patch.map_err(|source| failed("write a patch of", name, kube::Error::SerdeError(source)))
+}
+
+fn position(object: &Meta, finalizer: &str) -> Option<usize> {
+    object.finalizers().iter().position(|name| name == finalizer)
+}
+
+/// Namespace and name.
+pub(super) fn shown(object: &Meta) -> String {
+    let slash = object.namespace().map(|namespace| format!("{namespace}/")).unwrap_or_default();
+    slash + &object.name_any()
+}
+
+pub(super) fn failed(doing: &str, what: &str, source: kube::Error) -> ClusterError {
+    ClusterError::Api { action: format!("{doing} {what}"), source: Box::new(source) }
+}
