@@ -2,6 +2,7 @@
 //! causes, turns the outcome into an exit code. What a verb does is in `verbs`.
 
 mod archive;
+mod cluster;
 mod output;
 mod project;
 mod registry;
