@@ -5,7 +5,7 @@
 
 mod duration;
 mod log;
-mod names;
+pub(crate) mod names;
 
 #[cfg(test)]
 mod tests;

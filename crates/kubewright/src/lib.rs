@@ -62,8 +62,8 @@
 //! Beside `kubewright` the derives need `kube` 5 (`default-features = false`), `k8s-openapi` 0.29,
 //! `schemars` 1, `serde` and `serde_json` in your `Cargo.toml`: they name them.
 //!
-//! The program then has `run` (the default), `generate crd` and `generate rbac`, `install` and
-//! `uninstall`, and Kubebuilder's [flags](Flags).
+//! The program then has `run` (the default), `generate`, which prints everything that installing takes,
+//! `install` and `uninstall`, and Kubebuilder's [flags](Flags).
 //!
 //! # What you can rely on
 //!
@@ -90,7 +90,7 @@
 //! | errors with their retry | [`Failure`], [`Retry`], [`Error`] |
 //! | conditions | [`conditions`], [`Conditions`], [`Reason`] |
 //! | to run it | [`Operator`], [`Flags`], [`Runnable`] |
-//! | files to install it | [`generate`] |
+//! | files to install it | [`generate`], [`project`] |
 //! | to put them on a cluster and take them off | [`cluster`] |
 //! | names that are always legal | [`names`] |
 
@@ -125,6 +125,7 @@ mod operator;
 mod outcome;
 mod pass;
 pub mod prelude;
+pub mod project;
 mod prune;
 mod queue;
 mod quiet;

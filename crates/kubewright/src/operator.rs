@@ -1,28 +1,28 @@
 //! What an operator's `main` is made of: its name, its controllers, and the subcommands that follow from
 //! them. Running is [`crate::manager`]'s.
 
+mod arguments;
+mod generate;
 mod installation;
 
 use std::io::Write as _;
 use std::process::ExitCode;
 use std::sync::Arc;
 
-use clap::{CommandFactory as _, FromArgMatches as _, Parser, Subcommand, ValueEnum};
+use clap::{CommandFactory as _, FromArgMatches as _};
 use k8s_openapi::apiextensions_apiserver::pkg::apis::apiextensions::v1::CustomResourceDefinition;
 
 use crate::clock::Clock;
 use crate::controller::Controller;
 use crate::error::chain;
 use crate::flags::Flags;
-use crate::generate::rbac::Scope;
 use crate::generate::rbac::{self, Access, rule};
-use crate::generate::yaml::documents;
 use crate::manager::{Manager, Parts, RunError};
 use crate::registration::{Registered, Registration};
 use crate::registry::Registry;
 use crate::runnable::{Runnable, Runnables};
 use crate::telemetry;
-use installation::Cluster;
+use arguments::{Arguments, Verb};
 
 /// An operator: one or several controllers in one process.
 ///
@@ -37,40 +37,9 @@ pub struct Operator {
     controllers: Vec<Box<dyn Registered>>,
     runnables: Runnables,
     clock: Clock,
-}
-
-#[derive(Parser)]
-struct Arguments {
-    #[command(subcommand)]
-    verb: Option<Verb>,
-    #[command(flatten)]
-    flags: Flags,
-}
-
-#[derive(Subcommand)]
-enum Verb {
-    /// Run the operator (also what happens without a subcommand).
-    Run(Box<Flags>),
-    /// Print what installing the operator takes, as YAML, from the code itself.
-    Generate {
-        /// What to print.
-        what: Artefact,
-        /// The namespace that the operator is to run in.
-        #[arg(long, default_value = "default")]
-        namespace: String,
-    },
-    /// Put the definitions of the operator's kinds on the cluster, or bring them up to date.
-    Install(Cluster),
-    /// Take them off again, with all objects of these kinds, also where no operator runs any more.
-    Uninstall(Cluster),
-}
-
-#[derive(ValueEnum, Clone, Copy)]
-enum Artefact {
-    /// The custom resource definitions.
-    Crd,
-    /// The roles, with exactly the permissions that the controllers ask for.
-    Rbac,
+    project: Option<&'static str>,
+    samples: Vec<&'static str>,
+    environment: Vec<(String, String)>,
 }
 
 impl Operator {
@@ -82,6 +51,9 @@ impl Operator {
             controllers: Vec::new(),
             runnables: Runnables::default(),
             clock: Clock::system(),
+            project: None,
+            samples: Vec::new(),
+            environment: Vec::new(),
         }
     }
 
@@ -97,6 +69,29 @@ impl Operator {
     #[must_use]
     pub fn runnable<R: Runnable>(mut self, name: &'static str, run: R) -> Self {
         self.runnables.add(name, run);
+        self
+    }
+
+    /// Says what the code does not: the image, and what a catalogue shows. `text` is the project's
+    /// `kubewright.toml`, as `include_str!` reads it; see [`crate::project`].
+    #[must_use]
+    pub fn project(mut self, text: &'static str) -> Self {
+        self.project = Some(text);
+        self
+    }
+
+    /// Adds an example of a kind, as YAML: what a catalogue offers to people to begin with.
+    #[must_use]
+    pub fn sample(mut self, yaml: &'static str) -> Self {
+        self.samples.push(yaml);
+        self
+    }
+
+    /// Gives the operator's container a variable, such as an image that it uses: one whose name ends in
+    /// `_IMAGE` is also listed as such in a bundle.
+    #[must_use]
+    pub fn environment(mut self, name: &str, value: &str) -> Self {
+        self.environment.push((name.to_owned(), value.to_owned()));
         self
     }
 
@@ -138,7 +133,7 @@ impl Operator {
         flags: Flags,
         stop: impl Future<Output = ()> + Send,
     ) -> Result<(), RunError> {
-        let Self { name, controllers, runnables, clock } = self;
+        let Self { name, controllers, runnables, clock, .. } = self;
         let parts = Parts { controllers, runnables, clock };
         Manager::start(&name, parts, config, flags).await?.run(stop).await
     }
@@ -152,8 +147,8 @@ impl Operator {
         let result = match arguments.verb {
             None => self.run_to_the_end(arguments.flags),
             Some(Verb::Run(flags)) => self.run_to_the_end(*flags),
-            Some(Verb::Generate { what, namespace }) => self.print(what, &namespace),
-            Some(Verb::Install(cluster)) => cluster.install(&self.name, &self.definitions()),
+            Some(Verb::Generate(what)) => self.generate(what),
+            Some(Verb::Install(install)) => self.install(&install),
             Some(Verb::Uninstall(cluster)) => cluster.uninstall(&self.name, &self.definitions()),
         };
         match result {
@@ -176,16 +171,5 @@ impl Operator {
             let config = config.map_err(|error| chain(&error))?;
             self.run(config, flags, crate::shutdown::signal()).await.map_err(|error| chain(&error))
         })
-    }
-
-    fn print(&self, what: Artefact, namespace: &str) -> Result<(), String> {
-        let text = match what {
-            Artefact::Crd => documents(&self.definitions()),
-            Artefact::Rbac => {
-                documents(&rbac::roles(&self.access(), &self.name, namespace, &Scope::Cluster))
-            }
-        };
-        let text = text.map_err(|error| chain(&error))?;
-        std::io::stdout().write_all(text.as_bytes()).map_err(|error| error.to_string())
     }
 }

@@ -69,7 +69,7 @@ fn label_or_nothing(text: &str) -> Result<String, String> {
 }
 
 /// A DNS label.
-pub(super) fn label(text: &str) -> Result<String, String> {
+pub(crate) fn label(text: &str) -> Result<String, String> {
     if text.len() <= 63 && is_label(text) {
         return Ok(text.to_owned());
     }

@@ -3,6 +3,7 @@
 //! Changes how a definition is written and what it checks, never which fields it has. Knows nothing of
 //! a particular kind.
 
+pub mod bounds;
 mod condition;
 mod core_types;
 #[cfg(test)]

@@ -2,6 +2,7 @@
 //!
 //! Must not widen: what comes out permits exactly what went in.
 
+mod people;
 mod roles;
 #[cfg(test)]
 mod tests;
@@ -10,6 +11,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use k8s_openapi::api::rbac::v1::PolicyRule;
 
+pub use people::people;
 pub use roles::{Access, Object, Scope, roles, service_account};
 
 type Set = BTreeSet<String>;

@@ -15,14 +15,14 @@ use crate::books::{Book, BookError, BookStatus, book, map, moody};
 use crate::running::{self, Running, settled};
 use crate::world::{converged, merge, reconciled, writes_since};
 
-const OURS: &str = "test.kubewright.dev/book-operator";
-const THEIRS: &str = "example.com/theirs";
+pub const OURS: &str = "test.kubewright.dev/book-operator";
+pub const THEIRS: &str = "example.com/theirs";
 
 /// Every run of `finalize`, as `namespace/name`.
 static FINALIZED: Mutex<Vec<String>> = Mutex::new(Vec::new());
 
 /// One `ConfigMap` per Book, and a farewell.
-struct Endings {
+pub struct Endings {
     maps: Owned<ConfigMap>,
 }
 

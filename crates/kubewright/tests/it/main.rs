@@ -4,6 +4,7 @@
 #![expect(unreachable_pub, reason = "modules of a test binary have no outside")]
 
 mod books;
+mod cluster;
 mod cluster_scope;
 mod compiler;
 mod drift;
@@ -12,6 +13,7 @@ mod faults;
 mod finalizer;
 mod gadgets;
 mod health;
+mod install;
 mod isolation;
 mod labelled;
 mod leader;

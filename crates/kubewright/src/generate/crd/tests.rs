@@ -1,6 +1,6 @@
 //! The definitions of two kinds that have everything, as values and on a real API server.
 
-mod fixture;
+pub(super) mod fixture;
 mod server;
 
 use kube::CustomResourceExt as _;

@@ -1,7 +1,5 @@
 //! The objects that grant access to an operator, under the names that Kubebuilder gives them.
 
-use std::collections::BTreeMap;
-
 use k8s_openapi::api::core::v1::ServiceAccount;
 use k8s_openapi::api::rbac::v1::{
     ClusterRole, ClusterRoleBinding, PolicyRule, Role, RoleBinding, RoleRef, Subject,
@@ -10,6 +8,7 @@ use kube::api::ObjectMeta;
 use serde::Serialize;
 
 use super::merge;
+use crate::generate::{manager_name, metadata};
 
 const GROUP: &str = "rbac.authorization.k8s.io";
 
@@ -49,7 +48,7 @@ pub enum Object {
 
 /// The account that the operator runs as, in its own namespace.
 pub fn service_account(operator: &str, namespace: &str) -> ServiceAccount {
-    let name = account_name(operator);
+    let name = manager_name(operator);
     ServiceAccount {
         metadata: metadata(operator, name, Some(namespace)),
         ..ServiceAccount::default()
@@ -127,21 +126,11 @@ impl Account<'_> {
     fn subject(&self) -> Subject {
         Subject {
             kind: "ServiceAccount".to_owned(),
-            name: account_name(self.operator),
+            name: manager_name(self.operator),
             namespace: Some(self.namespace.to_owned()),
             ..Subject::default()
         }
     }
-}
-
-fn account_name(operator: &str) -> String {
-    format!("{operator}-controller-manager")
-}
-
-fn metadata(operator: &str, name: String, namespace: Option<&str>) -> ObjectMeta {
-    let labels = BTreeMap::from([("app.kubernetes.io/name".to_owned(), operator.to_owned())]);
-    let namespace = namespace.map(str::to_owned);
-    ObjectMeta { name: Some(name), namespace, labels: Some(labels), ..ObjectMeta::default() }
 }
 
 fn role_ref(kind: &str, prefix: &str) -> RoleRef {

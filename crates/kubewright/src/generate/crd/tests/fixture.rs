@@ -16,7 +16,7 @@ use serde::{Deserialize, Serialize};
 #[kube(group = "example.com", version = "v1", kind = "Everything", namespaced)]
 #[kube(status = "EverythingStatus", derive = "PartialEq")]
 #[serde(rename_all = "camelCase")]
-pub(super) struct EverythingSpec {
+pub(in crate::generate) struct EverythingSpec {
     pub(super) uint8: u8,
     pub(super) uint16: u16,
     pub(super) uint32: u32,
@@ -55,7 +55,7 @@ pub(super) struct EverythingSpec {
 /// One optional field of each sort; `None` is written as `null`.
 #[derive(JsonSchema, Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
-pub(super) struct Optional {
+pub(in crate::generate) struct Optional {
     pub(super) any: Option<Any>,
     pub(super) boolean: Option<bool>,
     /// Has a text of its own.
@@ -82,7 +82,7 @@ fn three() -> i32 {
 
 /// Loudness.
 #[derive(JsonSchema, Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub(super) enum Level {
+pub(in crate::generate) enum Level {
     /// Not at all.
     Quiet,
     /// Very.
@@ -90,28 +90,28 @@ pub(super) enum Level {
 }
 
 #[derive(JsonSchema, Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub(super) struct Inner {
+pub(in crate::generate) struct Inner {
     pub(super) name: String,
     pub(super) port: Option<u16>,
 }
 
 #[derive(JsonSchema, Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
-pub(super) enum Either {
+pub(in crate::generate) enum Either {
     Left(Inner),
     Right { value: u16 },
 }
 
 #[derive(JsonSchema, Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(untagged)]
-pub(super) enum Any {
+pub(in crate::generate) enum Any {
     One { one: u16 },
     Two { two: String },
 }
 
 #[derive(JsonSchema, Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
-pub(super) struct EverythingStatus {
+pub(in crate::generate) struct EverythingStatus {
     #[serde(default)]
     pub(super) conditions: Vec<Condition>,
     pub(super) observed_generation: Option<i64>,

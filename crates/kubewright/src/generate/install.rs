@@ -1,0 +1,30 @@
+//! Everything that installing an operator takes, in an order in which each document finds what it needs.
+
+use serde_json::{Value, json};
+
+use super::{Installation, manager, rbac};
+
+/// The whole installation.
+pub fn install(installation: &Installation) -> Vec<Value> {
+    let mut documents: Vec<_> = manager::namespace(installation).into_iter().collect();
+    documents.extend(installation.definitions.iter().map(|definition| json!(definition)));
+    documents.extend(access(installation));
+    documents.push(manager::network_policy(installation));
+    documents.push(manager::disruption_budget(installation));
+    documents.push(manager::deployment(installation));
+    documents
+}
+
+/// The operator's account, its roles, their bindings, and the roles for people.
+pub fn access(installation: &Installation) -> Vec<Value> {
+    let Installation { operator, definitions, access, namespace, scope, .. } = installation;
+    let mut documents = vec![json!(rbac::service_account(operator, namespace))];
+    let objects = rbac::roles(access, operator, namespace, scope);
+    let (roles, bindings): (Vec<_>, Vec<_>) = objects
+        .iter()
+        .partition(|object| matches!(object, rbac::Object::ClusterRole(_) | rbac::Object::Role(_)));
+    documents.extend(roles.into_iter().chain(bindings).map(|object| json!(object)));
+    let people = definitions.iter().flat_map(|definition| rbac::people(operator, definition));
+    documents.extend(people.map(|role| json!(role)));
+    documents
+}

@@ -1,0 +1,34 @@
+//! What an operator runs as: its namespace, its Deployment, and what surrounds that.
+
+mod deployment;
+mod disruption_budget;
+mod namespace;
+mod network_policy;
+#[cfg(test)]
+mod tests;
+
+use serde_json::{Value, json};
+
+pub use deployment::deployment;
+pub use disruption_budget::disruption_budget;
+pub use namespace::namespace;
+pub use network_policy::network_policy;
+
+use super::{Installation, NAME_LABEL};
+
+/// Where the kubelet asks how the operator is.
+const HEALTH_PORT: u16 = 8081;
+
+/// All of it, in the order in which it is to be applied.
+pub fn manager(installation: &Installation) -> Vec<Value> {
+    let mut objects: Vec<_> = namespace(installation).into_iter().collect();
+    objects.push(network_policy(installation));
+    objects.push(disruption_budget(installation));
+    objects.push(deployment(installation));
+    objects
+}
+
+/// By which the operator's pods are found.
+fn pod_labels(operator: &str) -> Value {
+    json!({NAME_LABEL: operator, "control-plane": "controller-manager"})
+}

@@ -1,0 +1,87 @@
+//! The command line of an operator. Only says what there is; what a verb does is done elsewhere.
+
+use clap::{Args, Parser, Subcommand, ValueEnum};
+
+use super::installation::Cluster;
+use crate::flags::{Flags, names};
+use crate::generate::crd::bounds::Bounds;
+
+#[derive(Parser)]
+pub(super) struct Arguments {
+    #[command(subcommand)]
+    pub(super) verb: Option<Verb>,
+    #[command(flatten)]
+    pub(super) flags: Flags,
+}
+
+#[derive(Subcommand)]
+pub(super) enum Verb {
+    /// Run the operator (also what happens without a subcommand).
+    Run(Box<Flags>),
+    /// Print what installing the operator takes, from the code itself.
+    #[command(subcommand)]
+    Generate(Artefact),
+    /// Put the definitions of the operator's kinds on the cluster, or bring them up to date.
+    Install(InstallArguments),
+    /// Take them off again, with all objects of these kinds, also where no operator runs any more.
+    Uninstall(Cluster),
+}
+
+/// Which definitions, and where.
+#[derive(Args)]
+pub(super) struct InstallArguments {
+    #[command(flatten)]
+    pub(super) definitions: DefinitionArguments,
+    #[command(flatten)]
+    pub(super) cluster: Cluster,
+}
+
+/// What can be generated.
+#[derive(Subcommand)]
+pub(super) enum Artefact {
+    /// The custom resource definitions.
+    Crd {
+        #[command(flatten)]
+        definitions: DefinitionArguments,
+    },
+    /// The account, and roles with exactly the permissions that the controllers ask for; and the
+    /// roles for people: admin, editor and viewer of each kind.
+    Rbac(InstallationArguments),
+    /// The Deployment, its namespace, and what surrounds it.
+    Manager(InstallationArguments),
+    /// Everything, ready for `kubectl apply --server-side -f -`.
+    Install(InstallationArguments),
+}
+
+/// How definitions may differ from what the code says.
+#[derive(Args, Clone, Default)]
+pub(super) struct DefinitionArguments {
+    /// Narrow an integer field, for example spec.size=1..5; can be repeated. A field never gets wider
+    /// than the code says.
+    #[arg(long, value_name = "FIELD=MIN..MAX")]
+    pub(super) bounds: Vec<Bounds>,
+}
+
+/// What whoever installs the operator decides.
+#[derive(Args, Clone)]
+pub(super) struct InstallationArguments {
+    /// The operator's image [default: that of kubewright.toml].
+    #[arg(long)]
+    pub(super) image: Option<String>,
+    /// The namespace that the operator is to run in [default: its name and `-system`].
+    #[arg(long, value_parser = names::label)]
+    pub(super) namespace: Option<String>,
+    /// Which namespaces it looks after.
+    #[arg(long, default_value = "cluster")]
+    pub(super) scope: Reach,
+    #[command(flatten)]
+    pub(super) definitions: DefinitionArguments,
+}
+
+#[derive(ValueEnum, Clone, Copy, PartialEq)]
+pub(super) enum Reach {
+    /// All of them, by a `ClusterRole`.
+    Cluster,
+    /// The one that it runs in, by a Role there.
+    Namespaced,
+}
