@@ -91,6 +91,11 @@ impl Dev {
     }
 }
 
+/// Gives the image in the file `archive` to all nodes.
+pub(super) fn give(archive: &str) -> anyhow::Result<()> {
+    load::Load::of(archive).run()
+}
+
 /// Verbs are plain functions, so that progress and locks, which block, stay out of async code; what
 /// talks to the API server runs on this.
 fn runtime() -> anyhow::Result<tokio::runtime::Runtime> {
