@@ -6,9 +6,12 @@ KUBEWRIGHT = $(CARGO) run --quiet --package kubewright-cli --bin kubewright --
 MUSL = $(shell uname -m)-unknown-linux-musl
 DENY_VERSION = 0.20.2
 DENY = $(CACHE)/tools/cargo-deny-$(DENY_VERSION)
+FUZZ_VERSION = 0.13.2
+FUZZ = $(CACHE)/tools/cargo-fuzz-$(FUZZ_VERSION)
+FUZZ_SECONDS ?= 60
 
 .DEFAULT_GOAL := help
-.PHONY: help cluster cluster-down test ci fmt lint docs licenses cycles dist-example
+.PHONY: help cluster cluster-down test ci fmt lint docs licenses cycles fuzz dist-example
 
 help: ## What can be made
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## /\1\t/' | expand -t 16
@@ -26,6 +29,10 @@ test: ## All tests that this machine can run; names what it had to leave out
 
 cycles: ## Start and end environments, also by kill -9, and fail if anything is left behind
 	$(CARGO) run --package kubewright-bench --bin cycles -- $(or $(CYCLES),--control-plane 3 --nodes 1 --kill 4)
+
+fuzz: $(FUZZ) ## What a memcached server could send, thought up by libFuzzer for FUZZ_SECONDS; needs a nightly compiler
+	@mkdir -p fuzz/corpus/response
+	PATH="$(FUZZ)/bin:$$PATH" $(CARGO) +nightly fuzz run response fuzz/corpus/response fuzz/seeds/response -- -max_len=20000 -max_total_time=$(FUZZ_SECONDS)
 
 dist-example: ## The example operator as it would ship: static, small
 	CC_$(subst -,_,$(MUSL))=$(or $(shell command -v musl-gcc),$(CC)) $(CARGO) build --profile dist --target $(MUSL) --package kubewright --example guestbook
@@ -46,6 +53,10 @@ licenses: $(DENY) ## Licences, bans and sources of all dependencies
 
 $(DENY):
 	$(CARGO) install --quiet --locked --root $@.partial cargo-deny@$(DENY_VERSION)
+	mv $@.partial $@
+
+$(FUZZ):
+	$(CARGO) install --quiet --locked --root $@.partial cargo-fuzz@$(FUZZ_VERSION)
 	mv $@.partial $@
 
 ci: fmt lint docs licenses test cycles ## What CI runs
