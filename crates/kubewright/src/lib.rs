@@ -114,6 +114,7 @@ pub mod generate;
 mod handle;
 mod health;
 mod held;
+mod home;
 mod intent;
 mod key;
 mod kind;

@@ -3,13 +3,14 @@
 
 mod attempt;
 mod blocked;
+mod leave;
 mod lookup;
 
 use std::sync::Arc;
 use std::time::Duration;
 
 use tokio::time::Instant;
-use tracing::{Instrument as _, debug, error, info_span, warn};
+use tracing::{Instrument as _, debug, error, info, info_span, warn};
 
 pub(crate) use attempt::said;
 pub(crate) use blocked::Blocked;
@@ -21,6 +22,7 @@ use crate::events::{Event, EventType, Recorder, reference};
 use crate::finalizer::Finalizer;
 use crate::handle::Ownership;
 use crate::held::Held;
+use crate::home::Leaving;
 use crate::key::Key;
 use crate::metrics::{ControllerMetrics, QueueMetrics, ReconcileResult};
 use crate::outcome::{Failure as _, Outcome, Retry};
@@ -45,6 +47,8 @@ pub(crate) struct Worker {
     pub(crate) finalizer: Option<Finalizer>,
     /// Whether the finalizer is put on; one that is there is taken off in any case.
     pub(crate) finalizer_wanted: bool,
+    /// Once it has begun, none is put on any more.
+    pub(crate) leaving: Leaving,
     pub(crate) deadline: Duration,
     pub(crate) writer: Writer,
     pub(crate) recorder: Recorder,
@@ -119,11 +123,10 @@ impl Worker {
         if self.writer.is_doomed(held.uid()) {
             return Ok(None);
         }
+        let wanted = self.finalizer_wanted && !self.leaving.has_begun();
         match (&self.finalizer, present) {
-            (Some(finalizer), None) if self.finalizer_wanted => {
-                finalizer.add(&self.writer, held).await
-            }
-            (Some(finalizer), Some(_)) if !self.finalizer_wanted => {
+            (Some(finalizer), None) if wanted => finalizer.add(&self.writer, held).await,
+            (Some(finalizer), Some(_)) if !wanted => {
                 finalizer.remove(&self.writer, held).await?;
                 Ok(self.primary.get(&key_of(held)))
             }
@@ -181,7 +184,12 @@ impl Worker {
     async fn release(&self, held: &Held) -> Finish {
         let Some(finalizer) = &self.finalizer else { return Finish::Done };
         match finalizer.remove(&self.writer, held).await {
-            Ok(()) => Finish::Done,
+            Ok(()) => {
+                let (kind, namespace, name) =
+                    (&self.primary.kind.kind, held.namespace(), held.name());
+                info!(kind, namespace, name, "finalized");
+                Finish::Done
+            }
             Err(error) => self.failed(held, &Failed::of(&error)),
         }
     }

@@ -16,6 +16,7 @@ mod health;
 mod isolation;
 mod labelled;
 mod leader;
+mod leaving;
 mod optional;
 mod ownership;
 mod queue_order;
