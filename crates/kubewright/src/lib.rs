@@ -104,6 +104,7 @@ mod clock;
 pub mod cluster;
 pub mod conditions;
 mod controller;
+mod doomed;
 mod drift;
 mod error;
 mod events;

@@ -133,7 +133,8 @@ impl Manager {
             Recorder::new(requests.clone(), name.to_owned(), instance, clock.clone(), dropped);
         let registry = Arc::new(Registry::new(name));
         let (manager, here) = (registry.manager.clone(), tokio::runtime::Handle::current());
-        let writer = Writer::new(requests.clone(), leadership.clone(), manager, here);
+        let doomed = recorder.doomed();
+        let writer = Writer::new(requests.clone(), leadership.clone(), manager, doomed, here);
         registry.go_live(writer.clone());
         let passes = Passes::start()?;
         let shared = Shared {

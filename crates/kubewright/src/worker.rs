@@ -120,7 +120,7 @@ impl Worker {
         if held.deleting() {
             return Ok(present.map(|_| held.clone()));
         }
-        if self.writer.is_doomed(held.uid()) {
+        if self.writer.doomed.contains(held.uid()) {
             return Ok(None);
         }
         let wanted = self.finalizer_wanted && !self.leaving.has_begun();
@@ -157,7 +157,8 @@ impl Worker {
         let going = held.deleting();
         let silent = going && result.is_ok() && asked.is_none();
         // Neither is of use to anybody: another instance tells, or the object goes with its namespace.
-        let moot = result.is_err() && (!self.writer.leads() || self.writer.is_doomed(held.uid()));
+        let moot =
+            result.is_err() && (!self.writer.leads() || self.writer.doomed.contains(held.uid()));
         let verdict = verdict(&result, going);
         if !silent && !moot {
             self.publish(held, &verdict);
@@ -197,7 +198,7 @@ impl Worker {
     fn failed(&self, held: &Held, failed: &Failed) -> Finish {
         let (reason, retry) = (&*failed.reason, failed.retry);
         // Once, and not with every attempt: the object says it as long as it holds.
-        if self.writer.is_doomed(held.uid()) || Verdict::failure(failed).is_told_by(held) {
+        if self.writer.doomed.contains(held.uid()) || Verdict::failure(failed).is_told_by(held) {
             debug!(reason, ?retry, error = failed.message, "reconcile failed again");
         } else {
             error!(reason, ?retry, error = failed.message, "reconcile failed");

@@ -29,4 +29,5 @@ mod running;
 mod seen;
 mod shared;
 mod status;
+mod terminating;
 mod world;
