@@ -11,6 +11,7 @@ use std::sync::Arc;
 
 use clap::{CommandFactory as _, FromArgMatches as _};
 use k8s_openapi::apiextensions_apiserver::pkg::apis::apiextensions::v1::CustomResourceDefinition;
+use tracing::info;
 
 use crate::clock::Clock;
 use crate::controller::Controller;
@@ -37,6 +38,7 @@ pub struct Operator {
     controllers: Vec<Box<dyn Registered>>,
     runnables: Runnables,
     clock: Clock,
+    version: Option<&'static str>,
     project: Option<&'static str>,
     samples: Vec<&'static str>,
     environment: Vec<(String, String)>,
@@ -51,10 +53,18 @@ impl Operator {
             controllers: Vec::new(),
             runnables: Runnables::default(),
             clock: Clock::system(),
+            version: None,
             project: None,
             samples: Vec::new(),
             environment: Vec::new(),
         }
+    }
+
+    /// The version of the program, for `--version` and the log.
+    #[must_use]
+    pub fn version(mut self, version: &'static str) -> Self {
+        self.version = Some(version);
+        self
     }
 
     /// Adds a controller.
@@ -141,7 +151,7 @@ impl Operator {
     /// The whole program: parses the command line, and runs or prints.
     pub fn main(self) -> ExitCode {
         let name: &'static str = self.name.clone().leak(); // once, and clap keeps it
-        let command = Arguments::command().name(name).bin_name(name);
+        let command = Arguments::command().name(name).bin_name(name).version(self.version);
         let arguments = Arguments::from_arg_matches(&command.get_matches())
             .unwrap_or_else(|error| error.exit());
         let result = match arguments.verb {
@@ -162,6 +172,7 @@ impl Operator {
 
     fn run_to_the_end(self, flags: Flags) -> Result<(), String> {
         telemetry::install(&flags.log_level, flags.log_format);
+        info!(name = self.name, version = self.version, "starting");
         // One thread for all of the library's work, so that memory stays small; the author's code has
         // threads of its own.
         let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
