@@ -24,7 +24,7 @@ use tracing::{info, warn};
 
 pub use error::RunError;
 
-use crate::client::{Purpose, client};
+use crate::client::{ClientError, Purpose, client};
 use crate::clock::Clock;
 use crate::events::Recorder;
 use crate::flags::Flags;
@@ -114,18 +114,12 @@ impl Manager {
         let mut background = JoinSet::new();
         serve(&flags, &metrics, &health, &mut background).await?;
         let own_namespace = config.default_namespace.clone();
-        let namespace = flags.leader_election_namespace.clone();
-        let namespace = namespace.unwrap_or_else(|| own_namespace.clone());
         let counted = metrics.requests();
         let make = |purpose| client(config.clone(), purpose, name, counted.clone());
         let requests = make(Purpose::Requests)?;
         let instance = identity();
-        let election = if flags.leader_elect {
-            let lease = flags.leader_election_id.clone().unwrap_or_else(|| name.to_owned());
-            Candidate::stand(make(Purpose::Lease)?, namespace, &lease, instance.clone(), &metrics)
-        } else {
-            Candidate::unopposed()
-        };
+        let place = (own_namespace.as_str(), name);
+        let election = stand(&flags, place, || make(Purpose::Lease), &instance, &metrics)?;
         let leadership = election.leadership.clone();
         let dropped = metrics.clone();
         let dropped = move || dropped.events_dropped();
@@ -223,6 +217,23 @@ impl Manager {
             });
         }
     }
+}
+
+/// Asks for the Lease that the flags name, else for the one of the operator in its own `place`; for none if
+/// they say so.
+fn stand(
+    flags: &Flags,
+    place: (&str, &str),
+    client: impl FnOnce() -> Result<Client, ClientError>,
+    instance: &str,
+    metrics: &Metrics,
+) -> Result<Candidate, ClientError> {
+    if !flags.leader_elect {
+        return Ok(Candidate::unopposed());
+    }
+    let namespace = flags.leader_election_namespace.as_deref().unwrap_or(place.0).to_owned();
+    let lease = flags.leader_election_id.as_deref().unwrap_or(place.1);
+    Ok(Candidate::stand(client()?, namespace, lease, instance.to_owned(), metrics))
 }
 
 fn check(name: &str, controllers: &[Box<dyn Registered>]) -> Result<(), RunError> {

@@ -11,7 +11,6 @@ mod observed;
 mod place;
 mod process;
 mod record;
-mod sample;
 mod status;
 mod summary;
 mod up;
@@ -31,7 +30,7 @@ pub(super) enum Dev {
     /// Needs Linux, and root for nodes; `--nodes 0` is a control plane without nodes and works as
     /// any user. What is missing is downloaded, or built with Go, once: minutes the first time,
     /// seconds after that.
-    #[command(after_help = "Example:\n  sudo kubewright dev up --sample")]
+    #[command(after_help = "Example:\n  sudo kubewright dev up --nodes 2")]
     Up(up::Up),
     /// End it and remove everything that belongs to it
     ///
