@@ -16,7 +16,7 @@ use crate::chain;
 use crate::progress::Progress;
 use crate::version::KubernetesVersion;
 
-pub use golang::COREDNS_VERSION;
+pub use golang::{COREDNS_VERSION, OPERATOR_VERIFY_VERSION};
 
 /// A program of a Kubernetes cluster.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -37,6 +37,8 @@ pub enum Binary {
     KubeProxy,
     /// Cluster DNS.
     CoreDns,
+    /// The Operator Framework's own check of a bundle; no part of a cluster.
+    OperatorVerify,
 }
 
 impl Binary {
@@ -47,7 +49,7 @@ impl Binary {
     /// What a node needs on top of both.
     pub const NODE: [Self; 3] = [Self::Kubelet, Self::KubeProxy, Self::CoreDns];
 
-    /// All of them.
+    /// All that a cluster needs.
     pub fn all() -> impl Iterator<Item = Self> {
         Self::CONTROL_PLANE.into_iter().chain(Self::CONTROLLERS).chain(Self::NODE)
     }
@@ -63,6 +65,7 @@ impl Binary {
             Self::Kubelet => "kubelet",
             Self::KubeProxy => "kube-proxy",
             Self::CoreDns => "coredns",
+            Self::OperatorVerify => "operator-verify",
         }
     }
 }
@@ -161,10 +164,12 @@ impl Binaries {
 
     fn make(&self, binary: Binary, partial: &Path) -> Result<(), BinaryError> {
         let name = binary.file_name();
-        let source = download::Source::of(binary, self.version, self.platform);
-        let download = match source.fetch(partial, self.progress) {
-            Ok(()) => return Ok(()),
-            Err(error) => chain(&error),
+        let download = match download::Source::of(binary, self.version, self.platform) {
+            None => "it is released as source only".to_owned(),
+            Some(source) => match source.fetch(partial, self.progress) {
+                Ok(()) => return Ok(()),
+                Err(error) => chain(&error),
+            },
         };
         let step = format!("{name} of Kubernetes {}: building from source", self.version);
         let built = self.progress.step(&step, || golang::build(binary, self.version, partial));
@@ -179,6 +184,9 @@ impl Binaries {
         let name = binary.file_name();
         self.cache.entry(&match binary {
             Binary::CoreDns => format!("coredns/v{COREDNS_VERSION}/{os}-{architecture}/{name}"),
+            Binary::OperatorVerify => {
+                format!("tools/{name}/v{OPERATOR_VERIFY_VERSION}/{os}-{architecture}/{name}")
+            }
             _ => format!("kubernetes/v{}/{os}-{architecture}/{name}", self.version),
         })
     }

@@ -12,6 +12,9 @@ use crate::version::KubernetesVersion;
 /// The CoreDNS that is built, for every version of Kubernetes.
 pub const COREDNS_VERSION: &str = "1.15.0";
 
+/// The `operator-verify` that is built.
+pub const OPERATOR_VERIFY_VERSION: &str = "0.37.0";
+
 /// Why a build failed.
 #[derive(Debug, thiserror::Error)]
 pub(super) enum GoError {
@@ -47,6 +50,11 @@ const COREDNS: Module = Module {
     version: COREDNS_VERSION,
     go_mod: include_str!("../../go/coredns/go.mod"),
     go_sum: include_str!("../../go/coredns/go.sum"),
+};
+const OPERATOR_VERIFY: Module = Module {
+    version: OPERATOR_VERIFY_VERSION,
+    go_mod: include_str!("../../go/operator-verify/go.mod"),
+    go_sum: include_str!("../../go/operator-verify/go.sum"),
 };
 const COREDNS_MAIN: &str = include_str!("../../go/coredns/main.go");
 
@@ -124,6 +132,7 @@ fn go() -> Command {
 fn module(binary: Binary, version: KubernetesVersion) -> &'static Module {
     match binary {
         Binary::CoreDns => &COREDNS,
+        Binary::OperatorVerify => &OPERATOR_VERIFY,
         _ => KUBERNETES
             .iter()
             .find(|module| module.version == version.as_str())
@@ -141,6 +150,7 @@ fn package(binary: Binary) -> &'static str {
         Binary::Kubelet => "k8s.io/kubernetes/cmd/kubelet",
         Binary::KubeProxy => "k8s.io/kubernetes/cmd/kube-proxy",
         Binary::CoreDns => ".",
+        Binary::OperatorVerify => "github.com/operator-framework/api/cmd/operator-verify",
     }
 }
 
@@ -172,6 +182,12 @@ mod tests {
         for module in &KUBERNETES {
             assert!(module.go_mod.contains(&format!("k8s.io/kubernetes v{}", module.version)));
         }
+    }
+
+    #[test]
+    fn operator_verify_is_of_the_version_that_its_module_names() {
+        let Module { version, go_mod, .. } = OPERATOR_VERIFY;
+        assert!(go_mod.contains(&format!("github.com/operator-framework/api v{version}")));
     }
 
     #[test]
