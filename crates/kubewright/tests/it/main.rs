@@ -12,6 +12,7 @@ mod faults;
 mod finalizer;
 mod gadgets;
 mod health;
+mod initial;
 mod install;
 mod isolation;
 mod labelled;
