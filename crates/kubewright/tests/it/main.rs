@@ -4,6 +4,7 @@
 #![expect(unreachable_pub, reason = "modules of a test binary have no outside")]
 
 mod books;
+mod bundle;
 mod cluster_scope;
 mod compiler;
 mod drift;
