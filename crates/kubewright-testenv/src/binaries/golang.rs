@@ -14,6 +14,8 @@ pub const COREDNS_VERSION: &str = "1.15.0";
 
 /// The registry that is built.
 pub const REGISTRY_VERSION: &str = "3.1.2";
+/// The `operator-verify` that is built.
+pub const OPERATOR_VERIFY_VERSION: &str = "0.37.0";
 
 /// Why a build failed.
 #[derive(Debug, thiserror::Error)]
@@ -50,6 +52,11 @@ const COREDNS: Module = Module {
     version: COREDNS_VERSION,
     go_mod: include_str!("../../go/coredns/go.mod"),
     go_sum: include_str!("../../go/coredns/go.sum"),
+};
+const OPERATOR_VERIFY: Module = Module {
+    version: OPERATOR_VERIFY_VERSION,
+    go_mod: include_str!("../../go/operator-verify/go.mod"),
+    go_sum: include_str!("../../go/operator-verify/go.sum"),
 };
 const COREDNS_MAIN: &str = include_str!("../../go/coredns/main.go");
 
@@ -136,6 +143,7 @@ fn module(binary: Binary, version: KubernetesVersion) -> &'static Module {
     match binary {
         Binary::CoreDns => &COREDNS,
         Binary::Registry => &REGISTRY,
+        Binary::OperatorVerify => &OPERATOR_VERIFY,
         _ => KUBERNETES
             .iter()
             .find(|module| module.version == version.as_str())
@@ -153,6 +161,7 @@ fn package(binary: Binary) -> &'static str {
         Binary::Kubelet => "k8s.io/kubernetes/cmd/kubelet",
         Binary::KubeProxy => "k8s.io/kubernetes/cmd/kube-proxy",
         Binary::CoreDns | Binary::Registry => ".",
+        Binary::OperatorVerify => "github.com/operator-framework/api/cmd/operator-verify",
     }
 }
 
@@ -191,8 +200,9 @@ mod tests {
         for (module, name) in [
             (COREDNS, "github.com/coredns/coredns"),
             (REGISTRY, "github.com/distribution/distribution/v3"),
+            (OPERATOR_VERIFY, "github.com/operator-framework/api"),
         ] {
-            let line = format!("require {name} v{}\n", module.version);
+            let line = format!("{name} v{}\n", module.version);
             assert!(module.go_mod.contains(&line), "{line}");
         }
     }

@@ -4,6 +4,7 @@
 #![expect(unreachable_pub, reason = "modules of a test binary have no outside")]
 
 mod books;
+mod bundle;
 mod cluster;
 mod cluster_scope;
 mod compiler;
@@ -13,6 +14,7 @@ mod faults;
 mod finalizer;
 mod gadgets;
 mod health;
+mod initial;
 mod install;
 mod isolation;
 mod labelled;
