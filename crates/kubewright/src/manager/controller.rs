@@ -11,6 +11,7 @@ use crate::finalizer::Finalizer;
 use crate::lease::Leadership;
 use crate::queue::{Priority, Queue};
 use crate::registration::{Registered, Wired};
+use crate::spacing::Spacing;
 use crate::store::Store;
 use crate::worker::Worker;
 
@@ -52,6 +53,7 @@ impl Manager {
             recorder: shared.recorder.clone(),
             clock: shared.clock.clone(),
             queue_metrics,
+            spacing: Spacing::default(),
             blocked: shared.blocked.clone(),
             passes: shared.passes.clone(),
         });
