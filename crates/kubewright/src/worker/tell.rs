@@ -36,9 +36,7 @@ impl Worker {
     ) -> Finish {
         let going = held.deleting();
         let silent = going && result.is_ok() && asked.is_none();
-        // Neither is of use to anybody: another instance tells, or the object goes with its namespace.
-        let moot =
-            result.is_err() && (!self.writer.leads() || self.writer.doomed.contains(held.uid()));
+        let moot = result.is_err() && self.is_moot(held);
         let mut told = Told::Yes;
         if !silent && !moot {
             let verdict = verdict(&result, going);
@@ -63,6 +61,14 @@ impl Worker {
         }
     }
 
+    /// True if a failure is of no use to anybody: another instance tells, the object goes with its
+    /// namespace, or it is gone.
+    fn is_moot(&self, held: &Held) -> bool {
+        let is_there =
+            || self.primary.get(&key_of(held)).is_some_and(|now| now.uid() == held.uid());
+        !self.writer.leads() || self.writer.doomed.contains(held.uid()) || !is_there()
+    }
+
     async fn release(&self, held: &Held) -> Finish {
         let Some(finalizer) = &self.finalizer else { return Finish::Done };
         match finalizer.remove(&self.writer, held).await {
@@ -78,9 +84,8 @@ impl Worker {
 
     fn failed(&self, held: &Held, failed: &Failed, told: Told) -> Finish {
         let (reason, retry) = (&*failed.reason, failed.retry);
-        let doomed = self.writer.doomed.contains(held.uid());
         // Once, and not with every attempt: the object says it as long as it holds.
-        if doomed || told == Told::Later || Verdict::failure(failed).is_told_by(held) {
+        if told == Told::Later || self.is_moot(held) || Verdict::failure(failed).is_told_by(held) {
             debug!(reason, ?retry, error = failed.message, "reconcile failed again");
         } else {
             error!(reason, ?retry, error = failed.message, "reconcile failed");
@@ -126,7 +131,7 @@ impl Worker {
     async fn send_status(&self, held: &Held, newest: &Held, status: &Value) -> Result<(), Error> {
         let key = key_of(held);
         let written = report::write(&self.writer, &self.primary, newest, &key, status).await;
-        self.spacing.wrote(&key);
+        self.spacing.note(&key);
         if report::is_otherwise_changed(held, &*written?) {
             // The watch will say nothing that the answer to our write has not said already.
             self.queue.add(key, Priority::High, "changed");
