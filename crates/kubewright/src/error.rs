@@ -44,6 +44,12 @@ pub enum Error {
         /// What was attempted, on which object.
         action: String,
     },
+    /// The object that a child was to be created for does not exist any more.
+    #[error("cannot {action}: its owner is gone")]
+    OwnerGone {
+        /// What was attempted, on which object.
+        action: String,
+    },
     /// The name is in use by an object that is not ours. It was not touched.
     #[error("{kind} {name} exists and belongs to {owner}; it was left alone: remove or rename it")]
     Taken {
@@ -183,6 +189,7 @@ impl Failure for Error {
     fn retry(&self) -> Retry {
         match self {
             Self::Terminating { .. }
+            | Self::OwnerGone { .. }
             | Self::Undecodable { .. }
             | Self::Unserializable { .. }
             | Self::Elsewhere { .. }

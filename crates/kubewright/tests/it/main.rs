@@ -31,6 +31,7 @@ mod runnable;
 mod running;
 mod seen;
 mod shared;
+mod spacing;
 mod status;
 mod terminating;
 mod world;
