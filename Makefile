@@ -8,6 +8,9 @@ TOUR = $(CARGO) run --quiet --package memcached-e2e --bin tour --
 MUSL = $(shell uname -m)-unknown-linux-musl
 DENY_VERSION = 0.20.2
 DENY = $(CACHE)/tools/cargo-deny-$(DENY_VERSION)
+FUZZ_VERSION = 0.13.2
+FUZZ = $(CACHE)/tools/cargo-fuzz-$(FUZZ_VERSION)
+FUZZ_SECONDS ?= 60
 
 # As Kubebuilder and Operator SDK have them.
 VERSION ?= 0.0.1
@@ -27,7 +30,7 @@ endif
 .DEFAULT_GOAL := help
 .PHONY: help generate manifests generated install uninstall run build docker-build docker-push deploy undeploy \
 	bundle bundle-build bundle-push dev dev-up dev-down cluster cluster-down test test-long ci fmt lint docs licenses \
-	cycles dist-example
+	cycles fuzz dist-example
 
 help: ## What can be made
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## /\1\t/' | expand -t 16
@@ -103,11 +106,15 @@ test: ## All tests that this machine can run; names what it had to leave out
 	$(CARGO) test --workspace
 	@$(KUBEWRIGHT) dev check
 
-test-long: ## The tests that repeat something for long
-	$(CARGO) test --workspace -- --ignored
+test-long: ## The tests on real pods with all their repeats, which take an hour
+	KUBEWRIGHT_LONG=1 $(CARGO) test --package memcached-e2e
 
 cycles: ## Start and end environments, also by kill -9, and fail if anything is left behind
 	$(CARGO) run --package kubewright-bench --bin cycles -- $(or $(CYCLES),--control-plane 3 --nodes 1 --kill 4)
+
+fuzz: $(FUZZ) ## What a memcached server could send, thought up by libFuzzer for FUZZ_SECONDS; needs a nightly compiler
+	@mkdir -p fuzz/corpus/response
+	PATH="$(FUZZ)/bin:$$PATH" $(CARGO) +nightly fuzz run response fuzz/corpus/response fuzz/seeds/response -- -max_len=20000 -max_total_time=$(FUZZ_SECONDS)
 
 dist-example: ## The example operator as it would ship: static, small
 	CC_$(subst -,_,$(MUSL))=$(or $(shell command -v musl-gcc),$(CC)) $(CARGO) build --profile dist --target $(MUSL) --package kubewright --example guestbook
@@ -128,6 +135,10 @@ licenses: $(DENY) ## Licences, bans and sources of all dependencies
 
 $(DENY):
 	$(CARGO) install --quiet --locked --root $@.partial cargo-deny@$(DENY_VERSION)
+	mv $@.partial $@
+
+$(FUZZ):
+	$(CARGO) install --quiet --locked --root $@.partial cargo-fuzz@$(FUZZ_VERSION)
 	mv $@.partial $@
 
 ci: fmt lint generated docs licenses test cycles ## What CI runs

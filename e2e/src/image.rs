@@ -1,10 +1,16 @@
-//! The operator as an image: a static binary, built as it ships, or as another version of it.
+//! The operator as an image: a static program, built as people build it, or as another version of it.
 
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
 use anyhow::{Context as _, ensure};
-use kubewright_testenv::images::BinaryImage;
+
+/// What makes a build quick. The other one is to be other, not small.
+const QUICK: [(&str, &str); 3] = [
+    ("CARGO_PROFILE_DIST_LTO", "off"),
+    ("CARGO_PROFILE_DIST_OPT_LEVEL", "0"),
+    ("CARGO_PROFILE_DIST_CODEGEN_UNITS", "16"),
+];
 
 /// Which build of the operator is meant.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -24,51 +30,39 @@ impl Build {
         }
     }
 
-    fn profile(self) -> &'static str {
-        match self {
-            Self::Shipped => "dist",
-            Self::Other => "dev",
-        }
-    }
-
-    /// The image as a tar; built where it is not there already, which takes minutes the first time.
+    /// The image as a tar, by `kubewright image build`: minutes the first time, seconds afterwards.
     pub fn tar(self) -> anyhow::Result<PathBuf> {
-        let binary = self.binary()?;
-        let tar = binary.with_file_name(format!("memcached-operator-{}.tar", self.profile()));
-        let image = BinaryImage {
-            name: self.name(),
-            binary: &binary,
-            user: Some("65532:65532"),
-            entrypoint: &["/memcached-operator"],
-            labels: &[],
-        };
-        image.write(&tar).context("cannot write the operator's image")?;
+        let folder = self.target();
+        let tar = folder.join("memcached-operator.tar");
+        std::fs::create_dir_all(&folder).context("there is no place for the image")?;
+        let mut kubewright =
+            Command::new(std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into()));
+        kubewright
+            .args(["run", "--quiet", "--package", "kubewright-cli", "--", "image", "build"])
+            .args(["--image", self.name(), "--output"])
+            .arg(&tar)
+            .current_dir(workspace());
+        if self == Self::Other {
+            kubewright.env("VERSION", "99.0.0").env("CARGO_TARGET_DIR", folder).envs(QUICK);
+        }
+        let output = kubewright.output().context("cannot run cargo")?;
+        let said = String::from_utf8_lossy(&output.stderr);
+        ensure!(output.status.success(), "the operator's image cannot be built: {said}");
         Ok(tar)
     }
 
-    /// The static program.
-    pub fn binary(self) -> anyhow::Result<PathBuf> {
-        let target = format!("{}-unknown-linux-musl", std::env::consts::ARCH);
-        let mut cargo = Command::new(std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into()));
-        cargo
-            .args(["build", "--quiet", "--package", "memcached-operator", "--target", &target])
-            .args(["--profile", self.profile()])
-            .current_dir(workspace());
-        if self == Self::Other {
-            cargo.env("VERSION", "99.0.0").env("CARGO_PROFILE_DEV_STRIP", "true");
+    /// Apart, or each build would undo the other's.
+    fn target(self) -> PathBuf {
+        let own = workspace().join("target");
+        let target =
+            std::env::var_os("CARGO_TARGET_DIR").map_or(own, |folder| workspace().join(folder));
+        match self {
+            Self::Shipped => target.join("e2e"),
+            Self::Other => target.join("e2e-other"),
         }
-        let status = cargo.status().context("cannot run cargo")?;
-        ensure!(status.success(), "the operator could not be built for {target}");
-        let folder = if self == Self::Other { "debug" } else { "dist" };
-        Ok(target_folder().join(target).join(folder).join("memcached-operator"))
     }
 }
 
 fn workspace() -> &'static Path {
     Path::new(concat!(env!("CARGO_MANIFEST_DIR"), "/.."))
-}
-
-fn target_folder() -> PathBuf {
-    let own = workspace().join("target");
-    std::env::var_os("CARGO_TARGET_DIR").map_or(own, |folder| workspace().join(folder))
 }

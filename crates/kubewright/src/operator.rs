@@ -10,6 +10,7 @@ use std::process::ExitCode;
 use std::sync::Arc;
 
 use clap::{CommandFactory as _, FromArgMatches as _};
+use k8s_openapi::api::rbac::v1::PolicyRule;
 use k8s_openapi::apiextensions_apiserver::pkg::apis::apiextensions::v1::CustomResourceDefinition;
 use tracing::info;
 
@@ -120,20 +121,31 @@ impl Operator {
     /// The permissions that follow from what the controllers ask for, merged and sorted.
     pub fn access(&self) -> Access {
         let registry = Arc::new(Registry::new(&self.name));
-        let asked = self.controllers.iter().map(|controller| controller.wire(&registry).asked);
-        let (mut rules, mut cluster_rules) = (Vec::new(), Vec::new());
-        for asked in asked {
-            rules.extend(asked.rules);
-            cluster_rules.extend(asked.cluster_rules);
+        let (mut rules, mut cluster_rules, mut own_namespace) =
+            (Vec::new(), Vec::new(), Vec::new());
+        for wired in self.controllers.iter().map(|controller| controller.wire(&registry)) {
+            rules.extend(wired.asked.rules);
+            cluster_rules.extend(wired.asked.cluster_rules);
+            if wired.finalizes {
+                own_namespace.extend(self.home_rules());
+            }
         }
         let mut lease = rule("coordination.k8s.io", "leases", &["get", "update", "watch"]);
         lease.resource_names = Some(vec![self.name.clone()]);
-        let create = rule("coordination.k8s.io", "leases", &["create"]);
+        own_namespace.extend([lease, rule("coordination.k8s.io", "leases", &["create"])]);
         Access {
             rules: rbac::merge(rules),
             cluster_rules: rbac::merge(cluster_rules),
-            own_namespace: rbac::merge(vec![lease, create]),
+            own_namespace: rbac::merge(own_namespace),
         }
+    }
+
+    /// To see that it is being removed for good: see [`Flags::own_deployment`]. A role in a namespace that
+    /// speaks of namespaces speaks of that one alone.
+    fn home_rules(&self) -> [PolicyRule; 2] {
+        let mut deployment = rule("apps", "deployments", &["get"]);
+        deployment.resource_names = Some(vec![format!("{}-controller-manager", self.name)]);
+        [deployment, rule("", "namespaces", &["watch"])]
     }
 
     /// Runs until `stop` resolves: for programs with a `main` of their own, and for tests.

@@ -32,6 +32,7 @@ pub fn operator() -> Operator {
     Operator::new("memcached-operator")
         .version(VERSION)
         .controller::<controller::Memcacheds>()
+        .project(include_str!("../../../kubewright.toml"))
         .sample(include_str!("../../../deploy/samples/cache_v1alpha1_memcached.yaml"))
         .environment(IMAGE_VARIABLE, DEFAULT_IMAGE)
 }
