@@ -41,6 +41,16 @@ impl Bars {
         });
     }
 
+    /// May not be more often than `limit`.
+    pub fn no_more_than(&mut self, what: impl Into<String>, measured: usize, limit: usize) {
+        self.0.push(Row {
+            what: what.into(),
+            measured: measured.to_string(),
+            bar: format!("<= {limit}"),
+            missed: measured > limit,
+        });
+    }
+
     /// The names of the bars that were missed.
     pub fn missed(&self) -> Vec<&str> {
         self.0.iter().filter(|row| row.missed).map(|row| row.what.as_str()).collect()

@@ -2,6 +2,7 @@
 //! what it asked of the API server, and figures beside their bars. What is measured is each program's.
 
 pub mod bars;
+pub mod durations;
 pub mod process;
 pub mod programs;
 pub mod requests;

@@ -33,6 +33,27 @@ impl Requests {
         self.0.len()
     }
 
+    /// Requests but for watches and the lease.
+    pub fn single(&self) -> usize {
+        let is_single =
+            |record: &&AuditRecord| record.verb != "watch" && record.resource != "leases";
+        self.0.iter().filter(is_single).count()
+    }
+
+    /// Those that the API server refused for lack of a permission.
+    pub fn forbidden(&self) -> Vec<&AuditRecord> {
+        self.0.iter().filter(|record| record.code == 403).collect()
+    }
+
+    /// Writes to a resource, such as `services`, or to its subresource, such as `services/status`.
+    pub fn writes_to(&self, resource: &str) -> Vec<&AuditRecord> {
+        let (resource, subresource) = resource.split_once('/').unwrap_or((resource, ""));
+        let is = |record: &&AuditRecord| {
+            is_write(record) && record.resource == resource && record.subresource == subresource
+        };
+        self.0.iter().filter(is).collect()
+    }
+
     /// Writes, those of the lease left out.
     pub fn writes(&self) -> usize {
         self.0.iter().filter(|record| is_write(record)).count()
