@@ -1,7 +1,11 @@
 //! The program `kubewright`. Owns the edge: parses, runs the verb, prints an error once with its
 //! causes, turns the outcome into an exit code. What a verb does is in `verbs`.
 
+mod archive;
+mod cluster;
 mod output;
+mod project;
+mod registry;
 mod table;
 mod verbs;
 

@@ -28,17 +28,15 @@ impl Drop for Down<'_> {
 }
 
 #[test]
-fn a_cluster_comes_up_with_a_sample_that_serves_and_goes_without_a_trace() {
+fn a_cluster_comes_up_and_goes_without_a_trace() {
     if !can_run("a_cluster_comes_up", Tier::Node) {
         return;
     }
     let state = tempfile::tempdir().unwrap();
     let down = Down(state.path());
-    let up = dev(state.path(), &["up", "--sample"]);
+    let up = dev(state.path(), &["up"]);
     let (summary, told) = (text(&up.stdout), text(&up.stderr));
     assert!(up.status.success(), "{told}");
-    assert!(told.contains("✓ memcached answers set and get on its pod's address"), "{told}");
-    assert!(told.contains("✓ memcached answers set and get through its Service"), "{told}");
     let export = format!("export KUBECONFIG={}/dev/kubeconfig", state.path().display());
     assert!(summary.contains(&export), "{summary}");
 

@@ -57,16 +57,6 @@ fn an_unsupported_version_in_the_environment_is_refused_too() {
 }
 
 #[test]
-fn a_sample_without_a_node_is_a_usage_error_in_one_sentence() {
-    let outcome = run(&["dev", "up", "--nodes", "0", "--sample"]);
-    assert_eq!(outcome.code, Some(2));
-    assert_eq!(
-        outcome.stderr,
-        "error: --sample runs a pod and --nodes 0 has no node for it: use at least 1\n"
-    );
-}
-
-#[test]
 fn usage_errors_exit_with_two() {
     let wrong: [&[&str]; 5] = [
         &["dev", "up", "--nodes", "10"],

@@ -16,9 +16,9 @@ use crate::chain;
 use crate::progress::Progress;
 use crate::version::KubernetesVersion;
 
-pub use golang::COREDNS_VERSION;
+pub use golang::{COREDNS_VERSION, REGISTRY_VERSION};
 
-/// A program of a Kubernetes cluster.
+/// A program of a Kubernetes cluster, or one that clusters need beside them.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Binary {
     /// The store.
@@ -37,6 +37,8 @@ pub enum Binary {
     KubeProxy,
     /// Cluster DNS.
     CoreDns,
+    /// A registry of images; no part of a cluster.
+    Registry,
 }
 
 impl Binary {
@@ -47,7 +49,7 @@ impl Binary {
     /// What a node needs on top of both.
     pub const NODE: [Self; 3] = [Self::Kubelet, Self::KubeProxy, Self::CoreDns];
 
-    /// All of them.
+    /// All that a cluster is made of.
     pub fn all() -> impl Iterator<Item = Self> {
         Self::CONTROL_PLANE.into_iter().chain(Self::CONTROLLERS).chain(Self::NODE)
     }
@@ -63,6 +65,7 @@ impl Binary {
             Self::Kubelet => "kubelet",
             Self::KubeProxy => "kube-proxy",
             Self::CoreDns => "coredns",
+            Self::Registry => "registry",
         }
     }
 }
@@ -179,6 +182,7 @@ impl Binaries {
         let name = binary.file_name();
         self.cache.entry(&match binary {
             Binary::CoreDns => format!("coredns/v{COREDNS_VERSION}/{os}-{architecture}/{name}"),
+            Binary::Registry => format!("registry/v{REGISTRY_VERSION}/{os}-{architecture}/{name}"),
             _ => format!("kubernetes/v{}/{os}-{architecture}/{name}", self.version),
         })
     }

@@ -137,7 +137,8 @@ impl Images {
     pub fn coredns(&self, binary: &Path, version: &str) -> Result<PathBuf, ImageError> {
         check_version("coredns", version)?;
         let name = &coredns_image(version);
-        let image = BinaryImage { name, binary, user: None, entrypoint: &["/coredns"] };
+        let image =
+            BinaryImage { name, binary, user: None, entrypoint: &["/coredns"], labels: &[] };
         self.ensure(name, &format!("coredns-{version}"), |out| image.write(out))
     }
 

@@ -34,7 +34,12 @@ pub(crate) struct Apply {
     /// The uid of the owner.
     pub(crate) owner: String,
     pub(crate) intent: Intent,
+    /// Held while something is created, where one at a time is to be.
+    pub(crate) one_at_a_time: Option<OneAtATime>,
 }
+
+/// See [`crate::pass::Pass::one_at_a_time`].
+pub(crate) type OneAtATime = Arc<tokio::sync::Mutex<()>>;
 
 impl Apply {
     /// Sends what is necessary. Answers with the object as it then is.
@@ -61,10 +66,8 @@ impl Apply {
         let api = self.writer.api(&self.store, &self.key);
         let mut mute = self.store.mute(&self.key);
         let answer = self.write_muted(&api, held).await;
-        match &answer {
-            Ok(held) => mute.answered(held.version()),
-            Err(Error::Terminating { .. }) => self.writer.doom(&self.owner),
-            Err(_) => {}
+        if let Ok(held) = &answer {
+            mute.answered(held.version());
         }
         drop(mute);
         answer
@@ -96,7 +99,20 @@ impl Apply {
 
     async fn create(&self, api: &Api<Raw>) -> Result<Arc<Held>, Error> {
         let body = self.intent.body_create();
-        let created = self.send(api, "create", "create", &body).await?;
+        let alone = match &self.one_at_a_time {
+            Some(one) => Some(one.lock().await),
+            None => None,
+        };
+        let request = self.request("create", "create");
+        if self.writer.doomed.contains(&self.owner) {
+            return Err(Error::Terminating { action: request.to_string() });
+        }
+        let created = self.send(api, "create", "create", &body).await;
+        if let Err(Error::Terminating { .. }) = &created {
+            self.writer.doomed.add(&self.owner, self.key.namespace());
+        }
+        drop(alone);
+        let created = created?;
         let held = self.store.put_applied(created, &self.intent);
         info!(
             kind = self.kind(),

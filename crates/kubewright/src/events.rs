@@ -21,6 +21,7 @@ use kube::Client;
 use tokio::sync::{mpsc, watch};
 
 use crate::clock::Clock;
+use crate::doomed::Doomed;
 use aggregate::{Aggregator, Decision, Key};
 use object::Reporter;
 use publish::Publisher;
@@ -102,6 +103,8 @@ struct Creation {
 struct Shared {
     aggregator: Mutex<Aggregator>,
     clock: Clock,
+    /// What goes with its namespace needs no event, and gets none.
+    doomed: Doomed,
     on_drop: Box<dyn Fn() + Send + Sync>,
 }
 
@@ -119,7 +122,8 @@ impl Recorder {
         on_drop: impl Fn() + Send + Sync + 'static,
     ) -> (Self, impl Future<Output = ()> + Send + 'static) {
         let aggregator = Mutex::new(Aggregator::new());
-        let shared = Arc::new(Shared { aggregator, clock, on_drop: Box::new(on_drop) });
+        let (doomed, on_drop) = (Doomed::default(), Box::new(on_drop));
+        let shared = Arc::new(Shared { aggregator, clock, doomed, on_drop });
         let (recorder, publisher) =
             Self::with_pause(client, Reporter::new(controller, instance), shared, PAUSE);
         (recorder, publisher.run())
@@ -155,6 +159,11 @@ impl Recorder {
                 }
             }
         }
+    }
+
+    /// What the publisher was refused because of its namespace; others may add to it.
+    pub(crate) fn doomed(&self) -> Doomed {
+        self.shared.doomed.clone()
     }
 
     /// Ends the publisher, after it has sent what it can in two seconds.

@@ -7,7 +7,6 @@ use kube::api::PatchParams;
 use kube::{Api, ResourceExt as _};
 use serde::Deserialize;
 use serde_json::{Value, json};
-use tracing::info;
 
 use crate::error::Error;
 use crate::held::Held;
@@ -121,12 +120,7 @@ impl Finalizer {
                     }
                 }
                 Err(error) => return Err(error),
-                Ok(held) => {
-                    let (kind, namespace, name) =
-                        (&self.store.kind.kind, held.namespace(), held.name());
-                    info!(kind, namespace, name, "finalized");
-                    return Ok(());
-                }
+                Ok(_) => return Ok(()),
             }
         }
         Ok(())

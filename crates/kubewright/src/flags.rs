@@ -111,6 +111,13 @@ pub struct Flags {
     )]
     pub finalizer: bool,
 
+    /// The name of the operator's own Deployment, in its own namespace [default: it has none]. Whoever
+    /// deletes that Deployment or that namespace removes the operator for good: it then takes its
+    /// finalizers off all objects before it ends, so that these can still be deleted. Without the flag,
+    /// as on a developer's machine, they stay until an operator runs again or `uninstall` takes them off.
+    #[arg(long, env, value_name = "NAME", value_parser = names::subdomain)]
+    pub own_deployment: Option<String>,
+
     /// What is logged: error, warn, info, debug, trace or off; also for parts of the program, as in
     /// "info,kube=debug".
     #[arg(long, env, value_name = "LEVEL", default_value = "info")]
@@ -140,6 +147,7 @@ impl Default for Flags {
             reconcile_timeout: Duration::from_secs(30),
             resync: Duration::from_hours(10),
             finalizer: true,
+            own_deployment: None,
             log_level: LogLevel::default(),
             log_format: LogFormat::Text,
         }

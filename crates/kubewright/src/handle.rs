@@ -60,7 +60,8 @@ impl Link {
         pass.want(&self.store, &key);
         let writer = self.registry.writer()?.clone();
         let (store, owner) = (self.store.clone(), pass.uid().to_owned());
-        let held = Apply { writer, store, key, owner, intent }.run().await?;
+        let one_at_a_time = pass.one_at_a_time();
+        let held = Apply { writer, store, key, owner, intent, one_at_a_time }.run().await?;
         decode(&held)
     }
 

@@ -176,6 +176,11 @@ impl Held {
         serde_json::from_slice(self.content().get(start..)?).ok()
     }
 
+    /// True if a status of ours was ever written.
+    pub(crate) fn has_own_status(&self) -> bool {
+        self.lengths.status_fields > 0
+    }
+
     /// The hash of the intent last applied, from our annotation.
     pub(crate) fn intent_hash(&self) -> Option<u64> {
         self.intent.map(NonZeroU64::get)

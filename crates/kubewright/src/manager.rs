@@ -6,6 +6,7 @@
 mod controller;
 mod election;
 mod error;
+mod leaving;
 mod passes;
 mod runnables;
 mod watches;
@@ -23,11 +24,12 @@ use tracing::{info, warn};
 
 pub use error::RunError;
 
-use crate::client::{Purpose, client};
+use crate::client::{ClientError, Purpose, client};
 use crate::clock::Clock;
 use crate::events::Recorder;
 use crate::flags::Flags;
 use crate::health::Health;
+use crate::home::{Home, Leaving};
 use crate::lease::{Leadership, identity};
 use crate::metrics::Metrics;
 use crate::queue::Queue;
@@ -35,7 +37,7 @@ use crate::registration::Registered;
 use crate::registry::Registry;
 use crate::runnable::Runnables;
 use crate::server;
-use crate::worker::Blocked;
+use crate::worker::{Blocked, Worker};
 use crate::write::Writer;
 use election::Candidate;
 use passes::Passes;
@@ -43,6 +45,8 @@ use runnables::until_failed;
 
 /// How long running passes may take to end once the operator stops.
 const GRACE: Duration = Duration::from_secs(30);
+/// And if it goes for good, when the finalizers are more important.
+const SHORT_GRACE: Duration = Duration::from_secs(5);
 
 /// Everything that controllers share while they run.
 pub(super) struct Shared {
@@ -54,6 +58,7 @@ pub(super) struct Shared {
     leadership: Leadership,
     writer: Writer,
     blocked: Blocked,
+    leaving: Leaving,
     passes: tokio::runtime::Handle,
 }
 
@@ -69,6 +74,10 @@ pub(crate) struct Manager {
     shared: Shared,
     client: Client,
     queues: Vec<Queue>,
+    /// The controllers that put finalizers on.
+    finalizing: Vec<Arc<Worker>>,
+    /// The operator's own Deployment and namespace, where it is to know them.
+    home: Option<Home>,
     workers: JoinSet<()>,
     background: JoinSet<()>,
     runnables: JoinSet<Result<(), RunError>>,
@@ -104,18 +113,13 @@ impl Manager {
         let (metrics, health) = (Metrics::new(), Health::default());
         let mut background = JoinSet::new();
         serve(&flags, &metrics, &health, &mut background).await?;
-        let namespace = flags.leader_election_namespace.clone();
-        let namespace = namespace.unwrap_or_else(|| config.default_namespace.clone());
+        let own_namespace = config.default_namespace.clone();
         let counted = metrics.requests();
         let make = |purpose| client(config.clone(), purpose, name, counted.clone());
         let requests = make(Purpose::Requests)?;
         let instance = identity();
-        let election = if flags.leader_elect {
-            let lease = flags.leader_election_id.clone().unwrap_or_else(|| name.to_owned());
-            Candidate::stand(make(Purpose::Lease)?, namespace, &lease, instance.clone(), &metrics)
-        } else {
-            Candidate::unopposed()
-        };
+        let place = (own_namespace.as_str(), name);
+        let election = stand(&flags, place, || make(Purpose::Lease), &instance, &metrics)?;
         let leadership = election.leadership.clone();
         let dropped = metrics.clone();
         let dropped = move || dropped.events_dropped();
@@ -123,7 +127,8 @@ impl Manager {
             Recorder::new(requests.clone(), name.to_owned(), instance, clock.clone(), dropped);
         let registry = Arc::new(Registry::new(name));
         let (manager, here) = (registry.manager.clone(), tokio::runtime::Handle::current());
-        let writer = Writer::new(requests.clone(), leadership.clone(), manager, here);
+        let doomed = recorder.doomed();
+        let writer = Writer::new(requests.clone(), leadership.clone(), manager, doomed, here);
         registry.go_live(writer.clone());
         let passes = Passes::start()?;
         let shared = Shared {
@@ -135,12 +140,15 @@ impl Manager {
             leadership,
             writer,
             blocked: Blocked::default(),
+            leaving: Leaving::default(),
             passes: passes.handle(),
         };
         let mut manager = Self {
             shared,
             client: requests,
             queues: Vec::new(),
+            finalizing: Vec::new(),
+            home: None,
             workers: JoinSet::new(),
             background,
             runnables: JoinSet::new(),
@@ -151,7 +159,9 @@ impl Manager {
         };
         manager.add_checks(&health);
         manager.add_controllers(&controllers);
-        manager.add_watches(&health, &make(Purpose::Watches)?);
+        let watches = make(Purpose::Watches)?;
+        manager.add_watches(&health, &watches);
+        manager.watch_home(watches, own_namespace);
         manager.add_runnables(runnables);
         Ok(manager)
     }
@@ -168,20 +178,26 @@ impl Manager {
         result
     }
 
-    /// Nothing new begins; what runs may end; then the lease is given back, never before.
+    /// Nothing new begins; what runs may end; who goes for good lets go of all objects; then the lease is
+    /// given back, never before.
     async fn end(mut self, in_good_order: bool) {
         self.runnables.abort_all();
         self.closing.send_replace(true);
         for queue in &self.queues {
             queue.close();
         }
+        let leaves = in_good_order && self.is_leaving().await;
         if in_good_order {
+            let grace = if leaves { SHORT_GRACE } else { GRACE };
             let workers = async { while self.workers.join_next().await.is_some() {} };
-            if timeout(GRACE, workers).await.is_err() {
-                warn!("some passes were not over after {GRACE:?} and are abandoned");
+            if timeout(grace, workers).await.is_err() {
+                warn!("some passes were not over after {grace:?} and are abandoned");
             }
         }
         self.workers.shutdown().await;
+        if leaves {
+            self.leave().await;
+        }
         self.election.release().await;
         self.shared.recorder.stop();
         let _ = timeout(Duration::from_secs(3), &mut self.publisher).await;
@@ -201,6 +217,23 @@ impl Manager {
             });
         }
     }
+}
+
+/// Asks for the Lease that the flags name, else for the one of the operator in its own `place`; for none if
+/// they say so.
+fn stand(
+    flags: &Flags,
+    place: (&str, &str),
+    client: impl FnOnce() -> Result<Client, ClientError>,
+    instance: &str,
+    metrics: &Metrics,
+) -> Result<Candidate, ClientError> {
+    if !flags.leader_elect {
+        return Ok(Candidate::unopposed());
+    }
+    let namespace = flags.leader_election_namespace.as_deref().unwrap_or(place.0).to_owned();
+    let lease = flags.leader_election_id.as_deref().unwrap_or(place.1);
+    Ok(Candidate::stand(client()?, namespace, lease, instance.to_owned(), metrics))
 }
 
 fn check(name: &str, controllers: &[Box<dyn Registered>]) -> Result<(), RunError> {

@@ -10,7 +10,9 @@ use std::process::ExitCode;
 use std::sync::Arc;
 
 use clap::{CommandFactory as _, FromArgMatches as _};
+use k8s_openapi::api::rbac::v1::PolicyRule;
 use k8s_openapi::apiextensions_apiserver::pkg::apis::apiextensions::v1::CustomResourceDefinition;
+use tracing::info;
 
 use crate::clock::Clock;
 use crate::controller::Controller;
@@ -37,6 +39,7 @@ pub struct Operator {
     controllers: Vec<Box<dyn Registered>>,
     runnables: Runnables,
     clock: Clock,
+    version: Option<&'static str>,
     project: Option<&'static str>,
     samples: Vec<&'static str>,
     environment: Vec<(String, String)>,
@@ -51,10 +54,18 @@ impl Operator {
             controllers: Vec::new(),
             runnables: Runnables::default(),
             clock: Clock::system(),
+            version: None,
             project: None,
             samples: Vec::new(),
             environment: Vec::new(),
         }
+    }
+
+    /// The version of the program, for `--version` and the log.
+    #[must_use]
+    pub fn version(mut self, version: &'static str) -> Self {
+        self.version = Some(version);
+        self
     }
 
     /// Adds a controller.
@@ -110,20 +121,31 @@ impl Operator {
     /// The permissions that follow from what the controllers ask for, merged and sorted.
     pub fn access(&self) -> Access {
         let registry = Arc::new(Registry::new(&self.name));
-        let asked = self.controllers.iter().map(|controller| controller.wire(&registry).asked);
-        let (mut rules, mut cluster_rules) = (Vec::new(), Vec::new());
-        for asked in asked {
-            rules.extend(asked.rules);
-            cluster_rules.extend(asked.cluster_rules);
+        let (mut rules, mut cluster_rules, mut own_namespace) =
+            (Vec::new(), Vec::new(), Vec::new());
+        for wired in self.controllers.iter().map(|controller| controller.wire(&registry)) {
+            rules.extend(wired.asked.rules);
+            cluster_rules.extend(wired.asked.cluster_rules);
+            if wired.finalizes {
+                own_namespace.extend(self.home_rules());
+            }
         }
         let mut lease = rule("coordination.k8s.io", "leases", &["get", "update", "watch"]);
         lease.resource_names = Some(vec![self.name.clone()]);
-        let create = rule("coordination.k8s.io", "leases", &["create"]);
+        own_namespace.extend([lease, rule("coordination.k8s.io", "leases", &["create"])]);
         Access {
             rules: rbac::merge(rules),
             cluster_rules: rbac::merge(cluster_rules),
-            own_namespace: rbac::merge(vec![lease, create]),
+            own_namespace: rbac::merge(own_namespace),
         }
+    }
+
+    /// To see that it is being removed for good: see [`Flags::own_deployment`]. A role in a namespace that
+    /// speaks of namespaces speaks of that one alone.
+    fn home_rules(&self) -> [PolicyRule; 2] {
+        let mut deployment = rule("apps", "deployments", &["get"]);
+        deployment.resource_names = Some(vec![format!("{}-controller-manager", self.name)]);
+        [deployment, rule("", "namespaces", &["watch"])]
     }
 
     /// Runs until `stop` resolves: for programs with a `main` of their own, and for tests.
@@ -141,7 +163,7 @@ impl Operator {
     /// The whole program: parses the command line, and runs or prints.
     pub fn main(self) -> ExitCode {
         let name: &'static str = self.name.clone().leak(); // once, and clap keeps it
-        let command = Arguments::command().name(name).bin_name(name);
+        let command = Arguments::command().name(name).bin_name(name).version(self.version);
         let arguments = Arguments::from_arg_matches(&command.get_matches())
             .unwrap_or_else(|error| error.exit());
         let result = match arguments.verb {
@@ -162,6 +184,7 @@ impl Operator {
 
     fn run_to_the_end(self, flags: Flags) -> Result<(), String> {
         telemetry::install(&flags.log_level, flags.log_format);
+        info!(name = self.name, version = self.version, "starting");
         // One thread for all of the library's work, so that memory stays small; the author's code has
         // threads of its own.
         let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();

@@ -7,6 +7,7 @@ use k8s_openapi::apimachinery::pkg::apis::meta::v1::{Condition, OwnerReference};
 use kube::ResourceExt as _;
 use serde_json::Value;
 
+use crate::apply::OneAtATime;
 use crate::conditions::Conditions as _;
 use crate::events::{Event, EventType, Recorder, reference};
 use crate::key::Key;
@@ -21,6 +22,7 @@ pub struct Pass<P: Primary> {
     owner: OwnerReference,
     notes: Mutex<Notes<P>>,
     recorder: Recorder,
+    one_at_a_time: Option<OneAtATime>,
 }
 
 struct Notes<P: Primary> {
@@ -43,7 +45,8 @@ pub(crate) fn address(store: &Arc<Store>) -> usize {
 }
 
 impl<P: Primary> Pass<P> {
-    pub(crate) fn new(object: &P, key: Key, recorder: Recorder) -> Self {
+    /// `is_new` if no pass has written a status of this object yet.
+    pub(crate) fn new(object: &P, key: Key, recorder: Recorder, is_new: bool) -> Self {
         let uid = object.uid().unwrap_or_default();
         let owner = OwnerReference {
             api_version: P::api_version(&()).into_owned(),
@@ -54,7 +57,8 @@ impl<P: Primary> Pass<P> {
             block_owner_deletion: Some(true),
         };
         let notes = Mutex::new(Notes { status: None, wanted: Wanted::new() });
-        Self { key, uid, owner, notes, recorder }
+        let one_at_a_time = (!is_new).then(OneAtATime::default);
+        Self { key, uid, owner, notes, recorder, one_at_a_time }
     }
 
     /// Sets the status. It is written once, at the end of the pass, also of a failed one, and only if it
@@ -81,6 +85,12 @@ impl<P: Primary> Pass<P> {
 
     pub(crate) fn uid(&self) -> &str {
         &self.uid
+    }
+
+    /// Children of an object that is not new are created one at a time. They were there already, so their
+    /// namespace may be going: the first that is refused for that keeps the others from being tried.
+    pub(crate) fn one_at_a_time(&self) -> Option<OneAtATime> {
+        self.one_at_a_time.clone()
     }
 
     pub(crate) fn owner_reference(&self) -> OwnerReference {

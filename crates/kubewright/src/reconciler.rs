@@ -56,8 +56,9 @@ impl<C: Controller> Reconcile for Live<C> {
                 Ok(object) => object,
                 Err(source) => return undecodable::<C>(&key, source),
             };
+            let is_new = !held.has_own_status();
             drop(held); // the compressed text is not needed while the author's code runs
-            let pass = Pass::new(&object, key, recorder);
+            let pass = Pass::new(&object, key, recorder, is_new);
             let result = if object.meta().deletion_timestamp.is_some() {
                 self.0.finalize(&object, &pass).await
             } else {

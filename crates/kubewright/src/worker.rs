@@ -3,13 +3,14 @@
 
 mod attempt;
 mod blocked;
+mod leave;
 mod lookup;
 
 use std::sync::Arc;
 use std::time::Duration;
 
 use tokio::time::Instant;
-use tracing::{Instrument as _, debug, error, info_span, warn};
+use tracing::{Instrument as _, debug, error, info, info_span, warn};
 
 pub(crate) use attempt::said;
 pub(crate) use blocked::Blocked;
@@ -21,6 +22,7 @@ use crate::events::{Event, EventType, Recorder, reference};
 use crate::finalizer::Finalizer;
 use crate::handle::Ownership;
 use crate::held::Held;
+use crate::home::Leaving;
 use crate::key::Key;
 use crate::metrics::{ControllerMetrics, QueueMetrics, ReconcileResult};
 use crate::outcome::{Failure as _, Outcome, Retry};
@@ -45,6 +47,8 @@ pub(crate) struct Worker {
     pub(crate) finalizer: Option<Finalizer>,
     /// Whether the finalizer is put on; one that is there is taken off in any case.
     pub(crate) finalizer_wanted: bool,
+    /// Once it has begun, none is put on any more.
+    pub(crate) leaving: Leaving,
     pub(crate) deadline: Duration,
     pub(crate) writer: Writer,
     pub(crate) recorder: Recorder,
@@ -116,14 +120,13 @@ impl Worker {
         if held.deleting() {
             return Ok(present.map(|_| held.clone()));
         }
-        if self.writer.is_doomed(held.uid()) {
+        if self.writer.doomed.contains(held.uid()) {
             return Ok(None);
         }
+        let wanted = self.finalizer_wanted && !self.leaving.has_begun();
         match (&self.finalizer, present) {
-            (Some(finalizer), None) if self.finalizer_wanted => {
-                finalizer.add(&self.writer, held).await
-            }
-            (Some(finalizer), Some(_)) if !self.finalizer_wanted => {
+            (Some(finalizer), None) if wanted => finalizer.add(&self.writer, held).await,
+            (Some(finalizer), Some(_)) if !wanted => {
                 finalizer.remove(&self.writer, held).await?;
                 Ok(self.primary.get(&key_of(held)))
             }
@@ -154,7 +157,8 @@ impl Worker {
         let going = held.deleting();
         let silent = going && result.is_ok() && asked.is_none();
         // Neither is of use to anybody: another instance tells, or the object goes with its namespace.
-        let moot = result.is_err() && (!self.writer.leads() || self.writer.is_doomed(held.uid()));
+        let moot =
+            result.is_err() && (!self.writer.leads() || self.writer.doomed.contains(held.uid()));
         let verdict = verdict(&result, going);
         if !silent && !moot {
             self.publish(held, &verdict);
@@ -181,7 +185,12 @@ impl Worker {
     async fn release(&self, held: &Held) -> Finish {
         let Some(finalizer) = &self.finalizer else { return Finish::Done };
         match finalizer.remove(&self.writer, held).await {
-            Ok(()) => Finish::Done,
+            Ok(()) => {
+                let (kind, namespace, name) =
+                    (&self.primary.kind.kind, held.namespace(), held.name());
+                info!(kind, namespace, name, "finalized");
+                Finish::Done
+            }
             Err(error) => self.failed(held, &Failed::of(&error)),
         }
     }
@@ -189,7 +198,7 @@ impl Worker {
     fn failed(&self, held: &Held, failed: &Failed) -> Finish {
         let (reason, retry) = (&*failed.reason, failed.retry);
         // Once, and not with every attempt: the object says it as long as it holds.
-        if self.writer.is_doomed(held.uid()) || Verdict::failure(failed).is_told_by(held) {
+        if self.writer.doomed.contains(held.uid()) || Verdict::failure(failed).is_told_by(held) {
             debug!(reason, ?retry, error = failed.message, "reconcile failed again");
         } else {
             error!(reason, ?retry, error = failed.message, "reconcile failed");

@@ -4,8 +4,7 @@
 //! What to send is decided elsewhere: [`crate::apply`], [`crate::prune`], [`crate::finalizer`],
 //! [`crate::report`].
 
-use std::collections::HashSet;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::Arc;
 use std::time::Duration;
 
 use kube::api::Patch;
@@ -14,6 +13,7 @@ use kube::{Api, Client};
 use serde_json::Value;
 use tokio::runtime::Handle;
 
+use crate::doomed::Doomed;
 use crate::error::Error;
 use crate::fight::Fights;
 use crate::key::Key;
@@ -24,9 +24,6 @@ use crate::store::Store;
 /// No write takes longer; whether it was done is then unknown, and the next pass sees it.
 const DEADLINE: Duration = Duration::from_secs(10);
 
-/// How many objects in namespaces that go are remembered.
-const MOST_DOOMED: usize = 4096;
-
 /// Sends writes. Cheap to clone.
 #[derive(Clone)]
 pub(crate) struct Writer {
@@ -34,8 +31,7 @@ pub(crate) struct Writer {
     leadership: Leadership,
     pub(crate) manager: Arc<str>,
     pub(crate) fights: Arc<Fights>,
-    /// The uids of objects in namespaces that are being deleted: nothing can be created there any more.
-    doomed: Arc<Mutex<HashSet<String>>>,
+    pub(crate) doomed: Doomed,
     /// Where requests run: not on the threads of the author's code, which may be blocked.
     pub(crate) runtime: Handle,
 }
@@ -45,35 +41,15 @@ impl Writer {
         client: Client,
         leadership: Leadership,
         manager: Arc<str>,
+        doomed: Doomed,
         runtime: Handle,
     ) -> Self {
-        Self {
-            client,
-            leadership,
-            manager,
-            fights: Arc::default(),
-            doomed: Arc::default(),
-            runtime,
-        }
+        Self { client, leadership, manager, fights: Arc::default(), doomed, runtime }
     }
 
     /// True while this instance may write.
     pub(crate) fn leads(&self) -> bool {
         self.leadership.may_write().is_some()
-    }
-
-    /// The API server refused to create a child of `owner`, because their namespace is being deleted.
-    pub(crate) fn doom(&self, owner: &str) {
-        let mut doomed = self.doomed.lock().unwrap_or_else(PoisonError::into_inner);
-        if doomed.len() >= MOST_DOOMED {
-            doomed.clear(); // at worst each is tried once more
-        }
-        doomed.insert(owner.to_owned());
-    }
-
-    /// True if nothing can be created for this object any more.
-    pub(crate) fn is_doomed(&self, owner: &str) -> bool {
-        self.doomed.lock().unwrap_or_else(PoisonError::into_inner).contains(owner)
     }
 
     /// The objects beside `key`.

@@ -18,8 +18,8 @@ use crate::version::Version;
 /// seconds are for a busy machine and a packet or two that is sent again.
 pub const DEFAULT_DEADLINE: Duration = Duration::from_secs(2);
 
-/// What all items of one answer may take together: one value of the largest kind, or 200,000
-/// statistics, which are those of 40,000 connections.
+/// What all items of one answer may take together: one value of the largest kind, or more than
+/// 150,000 statistics, where the report of 10,000 connections has 50,000.
 const LARGEST_ANSWER: usize = LARGEST_VALUE + LONGEST_LINE;
 
 /// What an item takes beside its bytes.

@@ -6,7 +6,7 @@
 //! |---|---|---|
 //! | [`LONGEST_KEY`] | 250 bytes | memcached's own |
 //! | [`LARGEST_VALUE`] | 16 MiB | sixteen times memcached's default, and what a server can make us keep |
-//! | [`LONGEST_LINE`] | 4 KiB | a key and four numbers take 320 bytes, the longest statistic seen less than 300 |
+//! | [`LONGEST_LINE`] | 4 KiB | a key and its numbers take 320 bytes, a statistic has a name and a value of at most 128 each |
 //! | [`LONGEST_LIFETIME`] | 30 days | memcached takes a larger number for a date |
 
 mod decoder;

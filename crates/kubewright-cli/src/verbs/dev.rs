@@ -11,7 +11,6 @@ mod observed;
 mod place;
 mod process;
 mod record;
-mod sample;
 mod status;
 mod summary;
 mod up;
@@ -31,7 +30,7 @@ pub(super) enum Dev {
     /// Needs Linux, and root for nodes; `--nodes 0` is a control plane without nodes and works as
     /// any user. What is missing is downloaded, or built with Go, once: minutes the first time,
     /// seconds after that.
-    #[command(after_help = "Example:\n  sudo kubewright dev up --sample")]
+    #[command(after_help = "Example:\n  sudo kubewright dev up --nodes 2")]
     Up(up::Up),
     /// End it and remove everything that belongs to it
     ///
@@ -89,6 +88,11 @@ impl Dev {
             Self::Check => check::run(),
         }
     }
+}
+
+/// Gives the image in the file `archive` to all nodes.
+pub(super) fn give(archive: &str) -> anyhow::Result<()> {
+    load::Load::of(archive).run()
 }
 
 /// Verbs are plain functions, so that progress and locks, which block, stay out of async code; what

@@ -11,7 +11,7 @@ use std::time::Duration;
 use flate2::read::GzDecoder;
 use ureq::Agent;
 
-use crate::binaries::{Binary, COREDNS_VERSION, Platform, golang};
+use crate::binaries::{Binary, COREDNS_VERSION, Platform, REGISTRY_VERSION, golang};
 use crate::cache::sha256;
 use crate::progress::Progress;
 use crate::version::KubernetesVersion;
@@ -71,6 +71,15 @@ impl Source {
                     "{base}/v{COREDNS_VERSION}/coredns_{COREDNS_VERSION}_{os}_{architecture}.tgz"
                 );
                 Self { checksums: format!("{url}.sha256"), url, member: Some("coredns") }
+            }
+            Binary::Registry => {
+                let base = "https://github.com/distribution/distribution/releases/download";
+                let base = format!("{base}/v{REGISTRY_VERSION}/registry_{REGISTRY_VERSION}");
+                Self {
+                    url: format!("{base}_{os}_{architecture}.tar.gz"),
+                    checksums: format!("{base}_checksums.txt"),
+                    member: Some("registry"),
+                }
             }
             _ => {
                 let name = binary.file_name();

@@ -12,6 +12,9 @@ use crate::version::KubernetesVersion;
 /// The CoreDNS that is built, for every version of Kubernetes.
 pub const COREDNS_VERSION: &str = "1.15.0";
 
+/// The registry that is built.
+pub const REGISTRY_VERSION: &str = "3.1.2";
+
 /// Why a build failed.
 #[derive(Debug, thiserror::Error)]
 pub(super) enum GoError {
@@ -50,6 +53,13 @@ const COREDNS: Module = Module {
 };
 const COREDNS_MAIN: &str = include_str!("../../go/coredns/main.go");
 
+const REGISTRY: Module = Module {
+    version: REGISTRY_VERSION,
+    go_mod: include_str!("../../go/registry/go.mod"),
+    go_sum: include_str!("../../go/registry/go.sum"),
+};
+const REGISTRY_MAIN: &str = include_str!("../../go/registry/main.go");
+
 /// The etcd that belongs to a version of Kubernetes: the one that its client library has.
 pub(super) fn etcd_version(version: KubernetesVersion) -> &'static str {
     const LINE: &str = "go.etcd.io/etcd/server/v3 v";
@@ -75,10 +85,11 @@ fn prepare(binary: Binary, version: KubernetesVersion, directory: &Path) -> io::
     let module = module(binary, version);
     fs::write(directory.join("go.mod"), module.go_mod)?;
     fs::write(directory.join("go.sum"), module.go_sum)?;
-    if binary == Binary::CoreDns {
-        fs::write(directory.join("main.go"), COREDNS_MAIN)?;
+    match binary {
+        Binary::CoreDns => fs::write(directory.join("main.go"), COREDNS_MAIN),
+        Binary::Registry => fs::write(directory.join("main.go"), REGISTRY_MAIN),
+        _ => Ok(()),
     }
-    Ok(())
 }
 
 fn remove(directory: &Path) -> io::Result<()> {
@@ -124,6 +135,7 @@ fn go() -> Command {
 fn module(binary: Binary, version: KubernetesVersion) -> &'static Module {
     match binary {
         Binary::CoreDns => &COREDNS,
+        Binary::Registry => &REGISTRY,
         _ => KUBERNETES
             .iter()
             .find(|module| module.version == version.as_str())
@@ -140,7 +152,7 @@ fn package(binary: Binary) -> &'static str {
         Binary::Kubectl => "k8s.io/kubernetes/cmd/kubectl",
         Binary::Kubelet => "k8s.io/kubernetes/cmd/kubelet",
         Binary::KubeProxy => "k8s.io/kubernetes/cmd/kube-proxy",
-        Binary::CoreDns => ".",
+        Binary::CoreDns | Binary::Registry => ".",
     }
 }
 
@@ -171,6 +183,17 @@ mod tests {
         assert_eq!(supported, modules);
         for module in &KUBERNETES {
             assert!(module.go_mod.contains(&format!("k8s.io/kubernetes v{}", module.version)));
+        }
+    }
+
+    #[test]
+    fn the_versions_that_are_told_are_those_of_the_modules() {
+        for (module, name) in [
+            (COREDNS, "github.com/coredns/coredns"),
+            (REGISTRY, "github.com/distribution/distribution/v3"),
+        ] {
+            let line = format!("require {name} v{}\n", module.version);
+            assert!(module.go_mod.contains(&line), "{line}");
         }
     }
 

@@ -84,6 +84,8 @@ pub struct ImageSpec {
     /// Whom it runs as unless a pod says otherwise: a name out of the image's `/etc/passwd`, or
     /// numbers. Root if absent.
     pub user: Option<String>,
+    /// What the image says of itself, such as `org.opencontainers.image.source`.
+    pub labels: BTreeMap<String, String>,
     /// The absolute paths in the image; their parent directories are made.
     pub files: BTreeMap<PathBuf, Source>,
 }
@@ -128,13 +130,16 @@ impl ImageSpec {
         if let Some(user) = &self.user {
             config["User"] = json!(user);
         }
+        if !self.labels.is_empty() {
+            config["Labels"] = json!(self.labels);
+        }
         json!({
             "architecture": architecture(),
             "os": "linux",
             "created": CREATED,
             "config": config,
             "rootfs": { "type": "layers", "diff_ids": [format!("sha256:{layer_digest}")] },
-            "history": [{ "created": CREATED, "created_by": "kubewright-testenv" }],
+            "history": [{ "created": CREATED, "created_by": "kubewright" }],
         })
     }
 

@@ -42,6 +42,7 @@ pub(super) fn memcached(name: &str, version: &str, out: &Path) -> Result<(), Ima
         // By name, as in the official image: a pod that asks for `runAsNonRoot` without a number is
         // refused with both, and a test must not pass where the real thing fails.
         user: Some("memcache".to_owned()),
+        labels: BTreeMap::new(),
         files,
     };
     spec.write(out).map_err(|source| ImageError::Archive { image: name.to_owned(), source })
@@ -62,6 +63,7 @@ pub(super) fn pause(name: &str, out: &Path) -> Result<(), ImageError> {
         entrypoint: entrypoint.map(str::to_owned).into(),
         env: BTreeMap::new(),
         user: Some("65535:65535".to_owned()), // as in the official image
+        labels: BTreeMap::new(),
         files,
     };
     spec.write(out).map_err(|source| ImageError::Archive { image: name.to_owned(), source })

@@ -18,6 +18,8 @@ pub struct BinaryImage<'a> {
     pub user: Option<&'a str>,
     /// The absolute path in the image where the program is put, then its first arguments.
     pub entrypoint: &'a [&'a str],
+    /// What the image says of itself, as pairs of name and value.
+    pub labels: &'a [(&'a str, &'a str)],
 }
 
 impl BinaryImage<'_> {
@@ -32,6 +34,7 @@ impl BinaryImage<'_> {
             entrypoint: self.entrypoint.iter().map(|&word| word.to_owned()).collect(),
             env: BTreeMap::new(),
             user: self.user.map(str::to_owned),
+            labels: self.labels.iter().map(|&(name, value)| (name.into(), value.into())).collect(),
             files,
         };
         spec.write(out)
@@ -53,12 +56,15 @@ impl BinaryImage<'_> {
 mod tests {
     use super::*;
 
+    fn image<'a>(binary: &'a Path, entrypoint: &'a [&'a str]) -> BinaryImage<'a> {
+        BinaryImage { name: "localhost/a:1", binary, user: None, entrypoint, labels: &[] }
+    }
+
     #[test]
     fn a_program_that_needs_libraries_is_refused() {
         let directory = tempfile::tempdir().unwrap();
         let binary = std::env::current_exe().unwrap();
-        let image =
-            BinaryImage { name: "localhost/a:1", binary: &binary, user: None, entrypoint: &["/a"] };
+        let image = image(&binary, &["/a"]);
         let error = image.write(&directory.path().join("image.tar")).unwrap_err();
         assert!(matches!(error, ImageError::NotStatic { .. }), "{error:?}");
     }
@@ -70,8 +76,7 @@ mod tests {
         let mut header = [0; 64];
         header[..6].copy_from_slice(b"\x7fELF\x02\x01");
         std::fs::write(&binary, header).unwrap();
-        let image =
-            BinaryImage { name: "localhost/a:1", binary: &binary, user: None, entrypoint: &[] };
+        let image = image(&binary, &[]);
         let out = directory.path().join("image.tar");
         assert!(matches!(image.write(&out).unwrap_err(), ImageError::Archive { .. }));
         BinaryImage { entrypoint: &["/manager"], ..image }.write(&out).unwrap();

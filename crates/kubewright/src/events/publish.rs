@@ -102,6 +102,11 @@ impl Publisher {
     async fn create(&mut self, creation: Creation) {
         let Creation { key, event, time } = creation;
         let place = self.names.place(&event);
+        let uid = event.regarding.uid.clone().unwrap_or_default();
+        let doomed = self.shared.doomed.clone();
+        if doomed.contains(&uid) || doomed.contains_namespace(&place.namespace) {
+            return self.shared.lose(&key);
+        }
         let object = self.reporter.object(event, time, &place);
         let api = self.api(&place);
         let parameters = PostParams::default();
@@ -112,6 +117,9 @@ impl Publisher {
                 self.shared.aggregator().created(&key, place);
             }
             Err(failure) => {
+                if matches!(failure, Failure::Gone) {
+                    doomed.add(&uid, &place.namespace);
+                }
                 self.report(&failure);
                 self.shared.lose(&key);
             }

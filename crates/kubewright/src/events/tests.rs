@@ -105,7 +105,8 @@ async fn a_thousand_equal_events_are_one_object_with_a_count_and_two_requests(en
 async fn counts_are_sent_while_it_goes_on_but_not_one_by_one(env: Env) {
     let (dropped, on_drop) = counter();
     let (aggregator, clock) = (Mutex::new(Aggregator::new()), Clock::system());
-    let shared = Arc::new(Shared { aggregator, clock, on_drop: Box::new(on_drop) });
+    let (doomed, on_drop) = (Doomed::default(), Box::new(on_drop));
+    let shared = Arc::new(Shared { aggregator, clock, doomed, on_drop });
     let reporter = Reporter::new("tester".into(), "tester-0".into());
     let pause = Duration::from_secs(1);
     let (recorder, publisher) = Recorder::with_pause(env.client(), reporter, shared, pause);

@@ -1,4 +1,4 @@
-//! Names of namespaces and Leases, checked as the API server would.
+//! Names of namespaces, Leases and Deployments, checked as the API server would.
 
 use std::ops::Deref;
 
@@ -82,7 +82,7 @@ pub(super) fn subdomain(text: &str) -> Result<String, String> {
     if text.len() <= 253 && text.split('.').all(is_label) {
         return Ok(text.to_owned());
     }
-    Err("a Lease's name has 1 to 253 small letters, digits, hyphens and dots, and begins and ends \
+    Err("such a name has 1 to 253 small letters, digits, hyphens and dots, and begins and ends \
          with a letter or digit"
         .to_owned())
 }

@@ -57,6 +57,7 @@ fn values_out_of_bounds_are_refused_with_the_bounds() {
         ("--reconcile-timeout=0", "1s to 1h"),
         ("--resync=1s", "0 or at least 1m"),
         ("--leader-election-id=Example", "small letters"),
+        ("--own-deployment=Example", "small letters"),
         ("--leader-election-namespace=a.b", "small letters"),
         ("--log-level=loud", "error, warn, info"),
         ("--log-format=xml", "text, json"),
@@ -91,6 +92,7 @@ fn every_flag_is_read() {
         "--max-backoff=1m30s",
         "--reconcile-timeout=2m",
         "--resync=0",
+        "--own-deployment=guestbook-controller-manager",
         "--log-level=debug",
         "--log-format=json",
     ]);
@@ -104,6 +106,7 @@ fn every_flag_is_read() {
         max_backoff: Duration::from_secs(90),
         reconcile_timeout: Duration::from_mins(2),
         resync: Duration::ZERO,
+        own_deployment: Some("guestbook-controller-manager".to_owned()),
         log_level: "debug".parse().unwrap(),
         log_format: LogFormat::Json,
         ..Flags::default()

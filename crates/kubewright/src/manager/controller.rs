@@ -46,6 +46,7 @@ impl Manager {
             queue: queue.clone(),
             finalizer,
             finalizer_wanted: shared.flags.finalizer,
+            leaving: shared.leaving.clone(),
             deadline: shared.flags.reconcile_timeout,
             writer: shared.writer.clone(),
             recorder: shared.recorder.clone(),
@@ -58,6 +59,9 @@ impl Manager {
             self.background.spawn(resync(wired.primary, queue.clone(), shared.flags.resync));
         }
         self.queues.push(queue);
+        if worker.finalizer.is_some() {
+            self.finalizing.push(worker.clone());
+        }
         self.start_workers(&worker, count);
     }
 

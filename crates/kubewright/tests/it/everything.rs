@@ -3,7 +3,8 @@
 use std::time::Duration;
 
 use kubewright::Flags;
-use kubewright::generate::rbac::{Object, Scope, roles, service_account};
+use kubewright::cluster;
+use kubewright::generate::rbac::{Scope, roles, service_account};
 use kubewright::k8s_openapi::api::apps::v1::Deployment;
 use kubewright::k8s_openapi::api::authorization::v1::SubjectAccessReview;
 use kubewright::k8s_openapi::api::core::v1::{ConfigMap, Pod};
@@ -86,55 +87,56 @@ pub fn operator() -> Operator {
 
 /// How the audit log names the operator's account.
 pub fn account(env: &Env) -> String {
-    format!("system:serviceaccount:{}:{NAME}-controller-manager", env.namespace())
+    account_in(env.namespace())
+}
+
+fn account_in(home: &str) -> String {
+    format!("system:serviceaccount:{home}:{NAME}-controller-manager")
 }
 
 /// Runs it as an account that is bound to its own roles and to nothing else.
 pub async fn start(env: &Env, scope: &Scope) -> Running {
+    start_in(env, scope, env.namespace()).await
+}
+
+/// As [`start`], at home in another namespace than the test's.
+pub async fn start_in(env: &Env, scope: &Scope, home: &str) -> Running {
     env.install(&operator().definitions()).await;
-    let namespace = env.namespace();
-    env.create(service_account(NAME, namespace)).await;
-    for object in roles(&operator().access(), NAME, namespace, scope) {
-        let post = PostParams::default();
-        match object {
-            Object::Role(role) => drop(env.create(role).await),
-            Object::RoleBinding(binding) => drop(env.create(binding).await),
-            Object::ClusterRole(role) => {
-                drop(Api::all(env.client()).create(&post, &role).await.unwrap());
-            }
-            Object::ClusterRoleBinding(binding) => {
-                drop(Api::all(env.client()).create(&post, &binding).await.unwrap());
-            }
-        }
-    }
-    until_granted(env).await;
+    let mut documents = vec![serde_json::to_value(service_account(NAME, home)).unwrap()];
+    let roles = roles(&operator().access(), NAME, home, scope);
+    documents.extend(roles.iter().map(|role| serde_json::to_value(role).unwrap()));
+    let mut tell = |_| {};
+    cluster::apply(&env.client(), "test", &documents, &mut tell).await.unwrap();
+    until_granted(env, home).await;
     let name = format!("{NAME}-controller-manager");
-    let identity = Identity::ServiceAccount { namespace, name: &name };
+    let identity = Identity::ServiceAccount { namespace: home, name: &name };
     let kubeconfig = env.environment().kubeconfig_as(identity).await.unwrap();
+    let mut config = running::config(&kubeconfig).await;
+    home.clone_into(&mut config.default_namespace); // as in a pod
     let mut flags = Flags::default();
     "0".clone_into(&mut flags.health_probe_bind_address);
     flags.reconcile_timeout = Duration::from_secs(10);
     flags.leader_elect = true;
-    flags.leader_election_namespace = Some(namespace.to_owned());
+    flags.own_deployment = Some(name);
     if let Scope::Namespaces(namespaces) = scope {
         flags.namespaces = namespaces.iter().cloned().collect();
     }
-    running::run(operator(), running::config(&kubeconfig).await, flags, account(env))
+    running::run(operator(), config, flags, account_in(home))
 }
 
 /// Roles are read from a cache of the API server; asking as the account itself would be on its record.
-async fn until_granted(env: &Env) {
+async fn until_granted(env: &Env, home: &str) {
     let reviews: Api<SubjectAccessReview> = Api::all(env.client());
     let needed = [
         ("test.kubewright.dev", "books", "watch", env.namespace()),
         ("apiextensions.k8s.io", "customresourcedefinitions", "watch", ""),
-        ("coordination.k8s.io", "leases", "create", env.namespace()),
+        ("coordination.k8s.io", "leases", "create", home),
     ];
     env.eventually("the roles count", async || {
         for (group, resource, verb, namespace) in needed {
             let attributes =
                 json!({"group": group, "resource": resource, "verb": verb, "namespace": namespace});
-            let spec = json!({"user": account(env), "resourceAttributes": attributes});
+            let spec = json!({"user": account_in(home), "resourceAttributes": attributes});
             let review = serde_json::from_value(json!({"spec": spec})).unwrap();
             let answer = reviews.create(&PostParams::default(), &review).await;
             let status = answer.map_err(|error| error.to_string())?.status;

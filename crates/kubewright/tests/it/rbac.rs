@@ -53,6 +53,9 @@ fn the_rules_follow_from_the_handles_merged_and_sorted() {
     ]);
     assert_eq!(json!(access.cluster_rules), cluster_rules);
     let own_namespace = json!([
+        {"apiGroups": [""], "resources": ["namespaces"], "verbs": ["watch"]},
+        {"apiGroups": ["apps"], "resources": ["deployments"],
+         "resourceNames": [format!("{NAME}-controller-manager")], "verbs": ["get"]},
         {"apiGroups": ["coordination.k8s.io"], "resources": ["leases"], "verbs": ["create"]},
         {"apiGroups": ["coordination.k8s.io"], "resources": ["leases"], "resourceNames": [NAME],
          "verbs": ["get", "update", "watch"]},

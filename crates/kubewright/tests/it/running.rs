@@ -71,6 +71,12 @@ impl Running {
         self.task.await.unwrap().unwrap();
     }
 
+    /// Tells it to stop, and says how it ended: well, or by itself before.
+    pub async fn told_to_stop(self) -> Result<(), RunError> {
+        let _ = self.stop.send(());
+        self.task.await.unwrap()
+    }
+
     /// Ends it as `kill -9` would, as far as that is possible within one process.
     pub fn kill(self) {
         self.task.abort();

@@ -1,11 +1,11 @@
-//! What the API server is asked: whether it is ready, how the nodes are, where a pod is. Every
+//! What the API server is asked: whether it is ready, how the nodes are. Every
 //! question has a deadline, because a paused component does not answer.
 
 use std::path::Path;
 use std::time::Duration;
 
 use anyhow::Context as _;
-use k8s_openapi::api::core::v1::{Node, Pod};
+use k8s_openapi::api::core::v1::Node;
 use kube::api::ListParams;
 use kube::config::{Config, KubeConfigOptions, Kubeconfig};
 use kube::{Api, Client};
@@ -63,27 +63,6 @@ fn node_state(node: &Node) -> String {
     }
 }
 
-/// The address of a pod that is ready, out of those with these labels.
-pub(super) async fn ready_pod(
-    client: &Client,
-    namespace: &str,
-    labels: &str,
-) -> anyhow::Result<(String, String)> {
-    let api: Api<Pod> = Api::namespaced(client.clone(), namespace);
-    let list = within_deadline(api.list(&ListParams::default().labels(labels))).await?;
-    let mut ready = list.items.into_iter().filter(is_ready);
-    let pod = ready.next().context("no pod is ready")?;
-    let address = pod.status.and_then(|status| status.pod_ip);
-    let name = pod.metadata.name.unwrap_or_default();
-    Ok((name, address.context("the pod has no address")?))
-}
-
-fn is_ready(pod: &Pod) -> bool {
-    let conditions = pod.status.iter().flat_map(|status| &status.conditions);
-    let ready = conditions.flatten().any(|one| one.type_ == "Ready" && one.status == "True");
-    ready && pod.metadata.deletion_timestamp.is_none()
-}
-
 async fn within_deadline<T>(
     answer: impl Future<Output = Result<T, kube::Error>>,
 ) -> anyhow::Result<T> {
@@ -118,18 +97,5 @@ mod tests {
         ]);
         assert_eq!(node_state(&node(&unknown)), "not Ready: Kubelet stopped posting node status.");
         assert!(node_state(&Node::default()).starts_with("not Ready"));
-    }
-
-    #[test]
-    fn a_pod_that_is_being_deleted_is_not_ready() {
-        let mut pod: Pod = serde_json::from_value(serde_json::json!({
-            "metadata": {},
-            "status": { "conditions": [{ "type": "Ready", "status": "True" }] },
-        }))
-        .unwrap();
-        assert!(is_ready(&pod));
-        let deleted = serde_json::from_value(serde_json::json!("2026-01-01T00:00:00Z")).unwrap();
-        pod.metadata.deletion_timestamp = Some(deleted);
-        assert!(!is_ready(&pod));
     }
 }

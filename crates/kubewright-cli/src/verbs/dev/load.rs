@@ -19,6 +19,11 @@ pub(in crate::verbs) struct Load {
 }
 
 impl Load {
+    /// For one image.
+    pub(super) fn of(image: &str) -> Self {
+        Self { images: vec![image.to_owned()] }
+    }
+
     pub(super) fn run(&self) -> anyhow::Result<()> {
         let record = observed::present()?.record;
         let nodes = nodes(&record);

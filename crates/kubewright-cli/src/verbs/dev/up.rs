@@ -17,7 +17,7 @@ use super::place::Place;
 use super::process::State;
 use super::record::{self, Record};
 use super::summary::{self, summary};
-use super::{api, runtime, sample};
+use super::{api, runtime};
 use crate::output;
 
 /// Nodes that are started if nothing is said.
@@ -34,17 +34,10 @@ pub(in crate::verbs) struct Up {
     /// the newest]
     #[arg(long, value_name = "VERSION")]
     kubernetes_version: Option<KubernetesVersion>,
-    /// Also run a memcached in namespace `sample`, and prove that it serves
-    #[arg(long)]
-    sample: bool,
 }
 
 impl Up {
     pub(super) fn run(&self) -> anyhow::Result<()> {
-        if self.sample && self.nodes == Some(0) {
-            let sentence = "--sample runs a pod and --nodes 0 has no node for it: use at least 1\n";
-            return Err(clap::Error::raw(clap::error::ErrorKind::ArgumentConflict, sentence).into());
-        }
         let version = self.version()?;
         let place = Place::from_environment()?;
         let _lock = place.lock()?;
@@ -60,9 +53,6 @@ impl Up {
             let (nodes, took) = (summary::nodes(record.nodes), elapsed(started.elapsed()));
             (record, format!("is up: {nodes}, in {took}"))
         };
-        if self.sample {
-            sample::run(&record, &runtime)?;
-        }
         let path = std::env::var_os("PATH").unwrap_or_default();
         output::write(summary(&record, &opening, summary::has_kubectl(&path)))
     }
@@ -93,10 +83,6 @@ impl Up {
         if let Some(asked) = self.nodes.filter(|asked| *asked != record.nodes) {
             anyhow::bail!("{runs} and --nodes {asked} was asked for: {down}");
         }
-        anyhow::ensure!(
-            !self.sample || record.nodes > 0,
-            "{runs} and --sample needs a node: {down}"
-        );
         Ok(())
     }
 
@@ -215,9 +201,9 @@ mod tests {
     use super::super::record::tests::record;
     use super::*;
 
-    fn refusal(nodes: Option<u8>, version: Option<&str>, sample: bool) -> Option<String> {
+    fn refusal(nodes: Option<u8>, version: Option<&str>) -> Option<String> {
         let version = version.map(|version| version.parse().unwrap());
-        let up = Up { nodes, kubernetes_version: version, sample };
+        let up = Up { nodes, kubernetes_version: version };
         let mut record = record();
         record.nodes = 2;
         let result = up.check_same(version, &record);
@@ -226,19 +212,19 @@ mod tests {
 
     #[test]
     fn what_runs_is_kept_if_nothing_else_is_asked_for() {
-        assert_eq!(refusal(None, None, true), None);
-        assert_eq!(refusal(Some(2), Some("1.36"), false), None);
+        assert_eq!(refusal(None, None), None);
+        assert_eq!(refusal(Some(2), Some("1.36")), None);
     }
 
     #[test]
     fn what_runs_is_not_changed() {
         assert_eq!(
-            refusal(Some(3), None, false).unwrap(),
+            refusal(Some(3), None).unwrap(),
             "Kubernetes 1.36.3 (2 nodes) is up and --nodes 3 was asked for: \
              run `kubewright dev down` first"
         );
         assert_eq!(
-            refusal(None, Some("1.33"), false).unwrap(),
+            refusal(None, Some("1.33")).unwrap(),
             "Kubernetes 1.36.3 (2 nodes) is up and version 1.33.13 was asked for: \
              run `kubewright dev down` first"
         );

@@ -17,6 +17,7 @@ fn spec(directory: &Path) -> ImageSpec {
         entrypoint: vec!["thing".into(), "--fast".into()],
         env: BTreeMap::from([("PATH".into(), "/opt/thing/bin".into())]),
         user: Some("11211".into()),
+        labels: BTreeMap::from([("org.example.kind".into(), "thing".into())]),
         files: BTreeMap::from([
             ("/opt/thing/bin/thing".into(), Source::HostFile(program)),
             ("/opt/thing/lib/libthing.so.1".into(), Source::HostFile(link)),
@@ -94,6 +95,7 @@ fn the_configuration_says_how_to_run_the_image() {
     let configuration = json(&entries[manifest[0]["Config"].as_str().unwrap()]);
     let expected = json!({
         "Entrypoint": ["thing", "--fast"], "Env": ["PATH=/opt/thing/bin"], "User": "11211",
+        "Labels": { "org.example.kind": "thing" },
     });
     assert_eq!(configuration["config"], expected);
 }

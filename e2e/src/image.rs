@@ -1,0 +1,68 @@
+//! The operator as an image: a static program, built as people build it, or as another version of it.
+
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+use anyhow::{Context as _, ensure};
+
+/// What makes a build quick. The other one is to be other, not small.
+const QUICK: [(&str, &str); 3] = [
+    ("CARGO_PROFILE_DIST_LTO", "off"),
+    ("CARGO_PROFILE_DIST_OPT_LEVEL", "0"),
+    ("CARGO_PROFILE_DIST_CODEGEN_UNITS", "16"),
+];
+
+/// Which build of the operator is meant.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Build {
+    /// As it ships.
+    Shipped,
+    /// Another one, compiled apart, that calls itself by another version.
+    Other,
+}
+
+impl Build {
+    /// The name of the image.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Shipped => "localhost/memcached-operator:e2e",
+            Self::Other => "localhost/memcached-operator:other",
+        }
+    }
+
+    /// The image as a tar, by `kubewright image build`: minutes the first time, seconds afterwards.
+    pub fn tar(self) -> anyhow::Result<PathBuf> {
+        let folder = self.target();
+        let tar = folder.join("memcached-operator.tar");
+        std::fs::create_dir_all(&folder).context("there is no place for the image")?;
+        let mut kubewright =
+            Command::new(std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into()));
+        kubewright
+            .args(["run", "--quiet", "--package", "kubewright-cli", "--", "image", "build"])
+            .args(["--image", self.name(), "--output"])
+            .arg(&tar)
+            .current_dir(workspace());
+        if self == Self::Other {
+            kubewright.env("VERSION", "99.0.0").env("CARGO_TARGET_DIR", folder).envs(QUICK);
+        }
+        let output = kubewright.output().context("cannot run cargo")?;
+        let said = String::from_utf8_lossy(&output.stderr);
+        ensure!(output.status.success(), "the operator's image cannot be built: {said}");
+        Ok(tar)
+    }
+
+    /// Apart, or each build would undo the other's.
+    fn target(self) -> PathBuf {
+        let own = workspace().join("target");
+        let target =
+            std::env::var_os("CARGO_TARGET_DIR").map_or(own, |folder| workspace().join(folder));
+        match self {
+            Self::Shipped => target.join("e2e"),
+            Self::Other => target.join("e2e-other"),
+        }
+    }
+}
+
+fn workspace() -> &'static Path {
+    Path::new(concat!(env!("CARGO_MANIFEST_DIR"), "/.."))
+}

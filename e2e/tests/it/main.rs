@@ -1,0 +1,3 @@
+//! The operator on real pods, in the cluster, under the roles that it ships with.
+
+mod tutorial;
