@@ -3,24 +3,21 @@
 //!
 //! `cargo run -p kubewright-bench --bin runtime -- --idle-minutes 2`
 
-mod bars;
 mod objects;
 mod phases;
-mod process;
-mod programs;
-mod requests;
 mod subject;
 
-use std::fs;
 use std::io::Write as _;
 use std::path::PathBuf;
 use std::process::{Command, ExitCode};
 
-use anyhow::{Context as _, ensure};
+use anyhow::Context as _;
 use clap::Parser;
 use k8s_openapi::apiextensions_apiserver::pkg::apis::apiextensions::v1::CustomResourceDefinition;
+use kubewright_bench::bars::Bars;
+use kubewright_bench::programs::Program;
+use kubewright_bench::{conclude, megabytes, progress};
 
-use bars::Bars;
 use phases::Phases;
 use subject::Subject;
 
@@ -63,14 +60,12 @@ async fn main() -> ExitCode {
 
 async fn run(arguments: Arguments) -> anyhow::Result<()> {
     let mut bars = Bars::default();
-    let build = |program: programs::Program| {
+    let build = |program: Program| {
         progress(&format!("building {}", program.name));
         program.build()
     };
     let example = arguments.example.map_or_else(|| build(Subject::Guestbook.program()), Ok)?;
-    #[expect(clippy::cast_precision_loss, reason = "no binary has 2^52 bytes")]
-    let megabytes = fs::metadata(&example)?.len() as f64 / 1e6;
-    bars.at_most("binary of the example", megabytes, BINARY, "MB");
+    bars.at_most("binary of the example", megabytes(&example)?, BINARY, "MB");
     let program = arguments.operator.map_or_else(|| build(arguments.subject.program()), Ok)?;
     let definition = definition(&program)?;
     let phases = Phases { subject: arguments.subject, program, definition };
@@ -78,11 +73,7 @@ async fn run(arguments: Arguments) -> anyhow::Result<()> {
         phases.backlog(arguments.backlog, &mut bars).await?;
     }
     let measured = phases.all(arguments.objects, arguments.idle_minutes, &mut bars).await;
-    write!(std::io::stdout(), "{bars}")?;
-    measured?;
-    let missed = bars.missed();
-    ensure!(missed.is_empty(), "missed: {}", missed.join("; "));
-    Ok(())
+    conclude(&bars, measured)
 }
 
 /// What the operator itself says that has to be installed.
@@ -90,9 +81,4 @@ fn definition(program: &std::path::Path) -> anyhow::Result<CustomResourceDefinit
     let output = Command::new(program).args(["generate", "crd"]).output();
     let output = output.with_context(|| format!("cannot start {}", program.display()))?;
     serde_saphyr::from_slice(&output.stdout).context("the operator prints no definition")
-}
-
-/// Says what is going on.
-pub(crate) fn progress(text: &str) {
-    let _ = writeln!(std::io::stderr(), "{text}");
 }

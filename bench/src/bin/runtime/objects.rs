@@ -10,10 +10,10 @@ use k8s_openapi::apiextensions_apiserver::pkg::apis::apiextensions::v1::CustomRe
 use kube::api::{ListParams, PostParams};
 use kube::core::{ApiResource, DynamicObject, GroupVersionKind};
 use kube::{Api, Client};
+use kubewright_bench::progress;
 use kubewright_testenv::Environment;
 use serde_json::{Value, json};
 
-use crate::progress;
 use crate::subject::Subject;
 
 /// More would only wait for the API server.

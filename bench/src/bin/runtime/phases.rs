@@ -5,14 +5,14 @@ use std::time::{Duration, Instant};
 
 use anyhow::ensure;
 use k8s_openapi::apiextensions_apiserver::pkg::apis::apiextensions::v1::CustomResourceDefinition;
+use kubewright_bench::bars::Bars;
+use kubewright_bench::process::Process;
+use kubewright_bench::progress;
+use kubewright_bench::requests::{Mark, Requests};
 use kubewright_testenv::progress::Progress;
 use kubewright_testenv::{Disturbed, Environment, Identity};
 
-use crate::bars::Bars;
 use crate::objects::Objects;
-use crate::process::Process;
-use crate::progress;
-use crate::requests::{Mark, Requests, USER};
 use crate::subject::Subject;
 
 /// What 10,000 objects with one child each may take, in MiB, and how much more for a moment.
@@ -23,6 +23,8 @@ const IDLE: (f64, f64) = (12.5, 0.25);
 /// Nothing that works takes this long.
 const RELIST_LIMIT: Duration = Duration::from_mins(2);
 
+/// The user that the operator is, so that its requests can be told from others.
+const USER: &str = "operator";
 const OPERATOR: Identity<'_> = Identity::User { name: USER, groups: &["system:masters"] };
 
 /// An operator to be measured.
@@ -77,7 +79,7 @@ impl Phases {
         let took = began.elapsed().as_secs_f64();
         process.until_quiet().await?;
         let phase = format!("backlog of {count}");
-        let requests = Requests::since(environment, mark)?;
+        let requests = Requests::since(environment, mark, USER)?;
         progress(&format!("{phase}: {}", requests.by_verb()));
         let (object, child) = objects.sizes().await?;
         bars.note(format!("{phase}: object, Deployment"), format!("{object} B, {child} B"));
@@ -105,7 +107,7 @@ impl Phases {
         let mut process = self.start(environment, &way.kubeconfig)?;
         let ready = process.until_ready().await?.as_secs_f64();
         process.until_quiet().await?;
-        let requests = Requests::since(environment, mark)?;
+        let requests = Requests::since(environment, mark, USER)?;
         progress(&format!("restart: {}", requests.by_verb()));
         bars.note("restart: until ready", format!("{ready:.2} s"));
         bars.note("restart: computing time", format!("{:.2} s", process.cpu()?.as_secs_f64()));
@@ -133,7 +135,7 @@ impl Phases {
         let (mark, before) = (Mark::now(environment)?, process.cpu()?);
         tokio::time::sleep(Duration::from_mins(1) * minutes).await;
         let spent = process.cpu()?.saturating_sub(before).as_secs_f64() * 1e3 / f64::from(minutes);
-        let requests = Requests::since(environment, mark)?;
+        let requests = Requests::since(environment, mark, USER)?;
         progress(&format!("idle: {}", requests.by_verb()));
         let rate = f64::from(u32::try_from(requests.count())?) / f64::from(minutes);
         let watches = u32::try_from(self.subject.resources().len())?;
@@ -159,7 +161,7 @@ impl Phases {
         progress(&format!("{expired} watches expired"));
         let requests = loop {
             process.until_quiet().await?;
-            let requests = Requests::since(environment, mark)?;
+            let requests = Requests::since(environment, mark, USER)?;
             let is_listed = |resource: &&str| requests.lists(resource).0 > 0;
             if self.subject.resources().iter().all(is_listed) {
                 break requests;
@@ -184,7 +186,8 @@ impl Phases {
     }
 
     fn start(&self, environment: &Environment, kubeconfig: &Path) -> anyhow::Result<Process> {
-        Process::start(&self.program, kubeconfig, environment.directory())
+        let arguments = ["--leader-elect", "--leader-election-namespace", "default"];
+        Process::start(&self.program, kubeconfig, environment.directory(), &arguments)
     }
 }
 

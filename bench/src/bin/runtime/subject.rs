@@ -1,9 +1,8 @@
 //! Which operator is measured, and what its objects look like.
 
 use clap::ValueEnum;
+use kubewright_bench::programs::Program;
 use serde_json::{Value, json};
-
-use crate::programs::Program;
 
 /// An operator.
 #[derive(Clone, Copy, ValueEnum)]

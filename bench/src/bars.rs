@@ -12,23 +12,17 @@ struct Row {
 
 /// The table.
 #[derive(Default)]
-pub(crate) struct Bars(Vec<Row>);
+pub struct Bars(Vec<Row>);
 
 impl Bars {
     /// For information.
-    pub(crate) fn note(&mut self, what: impl Into<String>, measured: impl Into<String>) {
+    pub fn note(&mut self, what: impl Into<String>, measured: impl Into<String>) {
         let (what, measured) = (what.into(), measured.into());
         self.0.push(Row { what, measured, bar: String::new(), missed: false });
     }
 
     /// May not be more than `limit`.
-    pub(crate) fn at_most(
-        &mut self,
-        what: impl Into<String>,
-        measured: f64,
-        limit: f64,
-        unit: &str,
-    ) {
+    pub fn at_most(&mut self, what: impl Into<String>, measured: f64, limit: f64, unit: &str) {
         self.0.push(Row {
             what: what.into(),
             measured: format!("{measured:.2} {unit}"),
@@ -38,7 +32,7 @@ impl Bars {
     }
 
     /// Has to be `wanted`.
-    pub(crate) fn exactly(&mut self, what: impl Into<String>, measured: usize, wanted: usize) {
+    pub fn exactly(&mut self, what: impl Into<String>, measured: usize, wanted: usize) {
         self.0.push(Row {
             what: what.into(),
             measured: measured.to_string(),
@@ -47,8 +41,18 @@ impl Bars {
         });
     }
 
+    /// May not be more often than `limit`.
+    pub fn no_more_than(&mut self, what: impl Into<String>, measured: usize, limit: usize) {
+        self.0.push(Row {
+            what: what.into(),
+            measured: measured.to_string(),
+            bar: format!("<= {limit}"),
+            missed: measured > limit,
+        });
+    }
+
     /// The names of the bars that were missed.
-    pub(crate) fn missed(&self) -> Vec<&str> {
+    pub fn missed(&self) -> Vec<&str> {
         self.0.iter().filter(|row| row.missed).map(|row| row.what.as_str()).collect()
     }
 }

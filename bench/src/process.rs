@@ -20,7 +20,7 @@ const QUIET_LIMIT: Duration = Duration::from_mins(3);
 const TICK: Duration = Duration::from_millis(10);
 
 /// A running operator. It is killed when this is dropped.
-pub(crate) struct Process {
+pub struct Process {
     child: Child,
     id: Pid,
     started: Instant,
@@ -30,36 +30,39 @@ pub(crate) struct Process {
 
 /// What a process has in memory, in MiB.
 #[derive(Clone, Copy)]
-pub(crate) struct Memory {
-    pub(crate) now: f64,
+pub struct Memory {
+    /// What it has.
+    pub now: f64,
     /// The most since its start, or since [`Process::forget_peak`].
-    pub(crate) peak: f64,
+    pub peak: f64,
 }
 
 impl Process {
-    /// Starts an operator with leader election; its log goes into `directory`.
-    pub(crate) fn start(
+    /// Starts an operator; its log goes into `directory`.
+    pub fn start(
         program: &Path,
         kubeconfig: &Path,
         directory: &Path,
+        arguments: &[&str],
     ) -> anyhow::Result<Self> {
         let probes = TcpListener::bind(("127.0.0.1", 0))?.local_addr()?;
         let log = directory.join("operator.log");
         let mut command = Command::new(program);
         command.arg("--kubeconfig").arg(kubeconfig);
         command.args(["--health-probe-bind-address", &probes.to_string()]);
-        command.args(["--leader-elect", "--leader-election-namespace", "default"]);
+        command.args(arguments);
         let output = File::create(&log)?;
         command.stdin(Stdio::null()).stdout(output.try_clone()?).stderr(output);
+        let started = Instant::now();
         let child = command.kill_on_drop(true).spawn();
         let child = child.with_context(|| format!("cannot start {}", program.display()))?;
         let id = child.id().and_then(|id| i32::try_from(id).ok()).and_then(Pid::from_raw);
         let id = id.context("the operator ended at once")?;
-        Ok(Self { child, id, started: Instant::now(), probes, log })
+        Ok(Self { child, id, started, probes, log })
     }
 
     /// Waits until it says that it is ready; answers with how long that took since its start.
-    pub(crate) async fn until_ready(&mut self) -> anyhow::Result<Duration> {
+    pub async fn until_ready(&mut self) -> anyhow::Result<Duration> {
         while !self.is_ready().await {
             self.check()?;
             ensure!(self.started.elapsed() < READY_LIMIT, "the operator does not get ready");
@@ -78,7 +81,7 @@ impl Process {
     }
 
     /// Waits until it has nothing to do but to renew its lease.
-    pub(crate) async fn until_quiet(&mut self) -> anyhow::Result<()> {
+    pub async fn until_quiet(&mut self) -> anyhow::Result<()> {
         let began = Instant::now();
         loop {
             let before = self.cpu()?;
@@ -91,7 +94,7 @@ impl Process {
     }
 
     /// Fails if it has ended.
-    pub(crate) fn check(&mut self) -> anyhow::Result<()> {
+    pub fn check(&mut self) -> anyhow::Result<()> {
         let Some(status) = self.child.try_wait()? else { return Ok(()) };
         let log = fs::read_to_string(&self.log).unwrap_or_default();
         let last: Vec<_> = log.lines().rev().take(5).collect();
@@ -102,7 +105,7 @@ impl Process {
     }
 
     /// The time that it has spent computing.
-    pub(crate) fn cpu(&mut self) -> anyhow::Result<Duration> {
+    pub fn cpu(&mut self) -> anyhow::Result<Duration> {
         self.check()?;
         let stat = fs::read_to_string(self.file("stat"))?;
         // The name before the last parenthesis may hold anything; `utime` and `stime` follow as 12th and 13th.
@@ -112,7 +115,7 @@ impl Process {
     }
 
     /// Its memory.
-    pub(crate) fn memory(&mut self) -> anyhow::Result<Memory> {
+    pub fn memory(&mut self) -> anyhow::Result<Memory> {
         self.check()?;
         let status = fs::read_to_string(self.file("status"))?;
         let mebibytes = |name: &str| -> anyhow::Result<f64> {
@@ -124,12 +127,12 @@ impl Process {
     }
 
     /// The peak counts from now on.
-    pub(crate) fn forget_peak(&self) -> anyhow::Result<()> {
+    pub fn forget_peak(&self) -> anyhow::Result<()> {
         fs::write(self.file("clear_refs"), "5").context("cannot reset the peak of the memory")
     }
 
     /// Ends it in good order.
-    pub(crate) async fn stop(mut self) -> anyhow::Result<()> {
+    pub async fn stop(mut self) -> anyhow::Result<()> {
         self.check()?;
         kill_process(self.id, Signal::TERM)?;
         let ended = tokio::time::timeout(STOP_LIMIT, self.child.wait()).await;

@@ -5,54 +5,74 @@ use std::collections::BTreeMap;
 use kubewright_testenv::Environment;
 use kubewright_testenv::audit::AuditRecord;
 
-/// The user that the operator is, so that its requests can be told from others.
-pub(crate) const USER: &str = "operator";
-
 /// A place in the log.
 #[derive(Clone, Copy)]
-pub(crate) struct Mark(usize);
+pub struct Mark(usize);
 
 impl Mark {
     /// The end of the log as it is now.
-    pub(crate) fn now(environment: &Environment) -> anyhow::Result<Self> {
+    pub fn now(environment: &Environment) -> anyhow::Result<Self> {
         Ok(Self(environment.audit()?.len()))
     }
 }
 
 /// The operator's requests since a mark.
-pub(crate) struct Requests(Vec<AuditRecord>);
+pub struct Requests(Vec<AuditRecord>);
 
 impl Requests {
-    pub(crate) fn since(environment: &Environment, mark: Mark) -> anyhow::Result<Self> {
+    /// What `user` has asked since `mark`.
+    pub fn since(environment: &Environment, mark: Mark, user: &str) -> anyhow::Result<Self> {
         let records = environment.audit()?.into_iter().skip(mark.0);
         // A watch is recorded when it begins and when it ends, everything else once.
         let once = records.filter(|record| record.is_complete != (record.verb == "watch"));
-        Ok(Self(once.filter(|record| record.user == USER).collect()))
+        Ok(Self(once.filter(|record| record.user == user).collect()))
     }
 
-    pub(crate) fn count(&self) -> usize {
+    /// How many there are.
+    pub fn count(&self) -> usize {
         self.0.len()
     }
 
+    /// Requests but for watches and the lease.
+    pub fn single(&self) -> usize {
+        let is_single =
+            |record: &&AuditRecord| record.verb != "watch" && record.resource != "leases";
+        self.0.iter().filter(is_single).count()
+    }
+
+    /// Those that the API server refused for lack of a permission.
+    pub fn forbidden(&self) -> Vec<&AuditRecord> {
+        self.0.iter().filter(|record| record.code == 403).collect()
+    }
+
+    /// Writes to a resource, such as `services`, or to its subresource, such as `services/status`.
+    pub fn writes_to(&self, resource: &str) -> Vec<&AuditRecord> {
+        let (resource, subresource) = resource.split_once('/').unwrap_or((resource, ""));
+        let is = |record: &&AuditRecord| {
+            is_write(record) && record.resource == resource && record.subresource == subresource
+        };
+        self.0.iter().filter(is).collect()
+    }
+
     /// Writes, those of the lease left out.
-    pub(crate) fn writes(&self) -> usize {
+    pub fn writes(&self) -> usize {
         self.0.iter().filter(|record| is_write(record)).count()
     }
 
     /// Reads of single objects, those of the lease left out.
-    pub(crate) fn gets(&self) -> usize {
+    pub fn gets(&self) -> usize {
         self.of_verb("get").filter(|record| record.resource != "leases").count()
     }
 
     /// How often a resource was listed, and in how many pages.
-    pub(crate) fn lists(&self, resource: &str) -> (usize, usize) {
+    pub fn lists(&self, resource: &str) -> (usize, usize) {
         let pages = || self.of_verb("list").filter(|record| record.resource == resource);
         let is_first = |record: &&AuditRecord| !record.uri.contains("continue=");
         (pages().filter(is_first).count(), pages().count())
     }
 
     /// Verbs and how often each was used.
-    pub(crate) fn by_verb(&self) -> String {
+    pub fn by_verb(&self) -> String {
         let mut verbs = BTreeMap::<_, usize>::new();
         for record in &self.0 {
             let lease = if record.resource == "leases" { " lease" } else { "" };

@@ -8,16 +8,18 @@ use serde_json::Value;
 
 /// Something that cargo builds.
 #[derive(Clone, Copy)]
-pub(crate) struct Program {
-    pub(crate) package: &'static str,
+pub struct Program {
+    /// The crate.
+    pub package: &'static str,
     /// `--bin` or `--example`.
-    pub(crate) flag: &'static str,
-    pub(crate) name: &'static str,
+    pub flag: &'static str,
+    /// The program.
+    pub name: &'static str,
 }
 
 impl Program {
     /// Builds it, which takes minutes the first time, and says where it is.
-    pub(crate) fn build(self) -> anyhow::Result<PathBuf> {
+    pub fn build(self) -> anyhow::Result<PathBuf> {
         let Self { package, flag, name } = self;
         let cargo = std::env::var("CARGO").unwrap_or_else(|_| "cargo".to_owned());
         let mut command = Command::new(cargo);

@@ -1,0 +1,109 @@
+//! How soon the pods of a new object are ready on a node that has run such pods before, and how often its
+//! status is written meanwhile.
+
+use std::collections::BTreeMap;
+use std::path::Path;
+use std::time::{Duration, Instant};
+
+use k8s_openapi::api::core::v1::Pod;
+use kube::ResourceExt;
+use kube::api::ListParams;
+use kubewright_bench::bars::Bars;
+use kubewright_bench::durations::Durations;
+use kubewright_bench::progress;
+use kubewright_testenv::Environment;
+use memcached_api::labels::INSTANCE;
+
+use crate::installed::Installed;
+use crate::watched::{Watched, Which};
+
+const SIZE: i32 = 3;
+/// In milliseconds.
+const READY: f64 = 3000.0;
+const STATUS_WRITES: usize = 5;
+/// Two writes to the status of one object are never closer.
+const APART: Duration = Duration::from_millis(200);
+/// After this, nothing more is to be said of pods that are all ready.
+const LATE: Duration = Duration::from_secs(2);
+
+/// What was seen of one cache.
+struct Seen {
+    ready: Duration,
+    status_writes: usize,
+    too_close: usize,
+    is_true: bool,
+}
+
+pub(crate) async fn measure(program: &Path, times: usize, bars: &mut Bars) -> anyhow::Result<()> {
+    progress("starting a node");
+    let installed = Installed::start(Environment::builder().nodes(1), program).await?;
+    let mut process = installed.elected(&[])?;
+    process.until_ready().await?;
+    cache(&installed, "warm").await?;
+    let (mut ready, mut seen) = (Durations::default(), Vec::new());
+    for number in 0..times {
+        let one = cache(&installed, &format!("cache-{number}")).await?;
+        let (took, writes) = (one.ready, one.status_writes);
+        progress(&format!("{SIZE} pods ready after {took:.2?}, {writes} writes to the status"));
+        ready.add(took);
+        seen.push(one);
+    }
+    bars.at_most("new to pods ready: median", ready.within(50), READY, "ms");
+    bars.at_most("new to pods ready: longest", ready.within(100), READY, "ms");
+    let most = seen.iter().map(|one| one.status_writes).max().unwrap_or_default();
+    bars.no_more_than("pods: writes to a status, at most", most, STATUS_WRITES);
+    let close = seen.iter().map(|one| one.too_close).sum();
+    bars.exactly(format!("pods: writes to a status within {APART:?}"), close, 0);
+    let untrue = seen.iter().filter(|one| !one.is_true).count();
+    bars.exactly("pods: last status unlike the pods", untrue, 0);
+    process.stop().await?;
+    installed.stop("pods", bars).await
+}
+
+/// One cache from its beginning to its end.
+async fn cache(installed: &Installed, name: &str) -> anyhow::Result<Seen> {
+    let objects = installed.objects();
+    let mut pods = Watched::start(objects.pods(), Which::Labelled(INSTANCE, name)).await?;
+    let (mark, began) = (installed.mark()?, Instant::now());
+    objects.create(name, SIZE).await?;
+    let all_ready = |pods: &BTreeMap<String, Pod>| pods.len() == 3 && pods.values().all(is_ready);
+    pods.until("the pods are ready", all_ready).await?;
+    let ready = began.elapsed();
+    tokio::time::sleep(LATE).await;
+    let is_true = is_true(installed, name).await?;
+    let requests = installed.since(mark)?;
+    let mut writes: Vec<_> = requests
+        .writes_to("memcacheds/status")
+        .into_iter()
+        .filter(|record| record.name == name)
+        .map(|record| record.received)
+        .collect();
+    writes.sort();
+    let pairs = writes.windows(2);
+    let pauses = pairs.map(|pair| pair[1].duration_since(pair[0]).unsigned_abs());
+    let too_close = pauses.filter(|pause| *pause < APART).count();
+    objects.delete(name).await?;
+    pods.until("the pods are gone", BTreeMap::is_empty).await?;
+    Ok(Seen { ready, status_writes: writes.len(), too_close, is_true })
+}
+
+/// Whether the status says what the pods are.
+async fn is_true(installed: &Installed, name: &str) -> anyhow::Result<bool> {
+    let objects = installed.objects();
+    let list = ListParams::default().labels(&format!("{INSTANCE}={name}"));
+    let pods = objects.pods().list(&list).await?;
+    let status = objects.caches().get(name).await?.status.unwrap_or_default();
+    let address = |pod: &Pod| Some(format!("{}:11211", pod.status.as_ref()?.pod_ip.as_ref()?));
+    let mut names: Vec<_> = pods.iter().map(ResourceExt::name_any).collect();
+    let mut servers: Vec<_> = pods.iter().filter_map(address).collect();
+    names.sort();
+    servers.sort();
+    Ok(status.nodes == Some(names)
+        && status.server_list == Some(servers)
+        && status.ready_replicas == Some(SIZE))
+}
+
+fn is_ready(pod: &Pod) -> bool {
+    let conditions = pod.status.as_ref().and_then(|status| status.conditions.as_ref());
+    conditions.into_iter().flatten().any(|one| one.type_ == "Ready" && one.status == "True")
+}
