@@ -1,7 +1,7 @@
 //! The operator as an image: a static program, built as people build it, or as another version of it.
 
 use std::path::{Path, PathBuf};
-use std::process::Command;
+use std::process::{Command, Stdio};
 
 use anyhow::{Context as _, ensure};
 
@@ -45,9 +45,8 @@ impl Build {
         if self == Self::Other {
             kubewright.env("VERSION", "99.0.0").env("CARGO_TARGET_DIR", folder).envs(QUICK);
         }
-        let output = kubewright.output().context("cannot run cargo")?;
-        let said = String::from_utf8_lossy(&output.stderr);
-        ensure!(output.status.success(), "the operator's image cannot be built: {said}");
+        let status = kubewright.stdout(Stdio::null()).status().context("cannot run cargo")?;
+        ensure!(status.success(), "the operator's image {} cannot be built", self.name());
         Ok(tar)
     }
 
