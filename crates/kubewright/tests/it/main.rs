@@ -17,6 +17,7 @@ mod isolation;
 mod labelled;
 mod leader;
 mod leaving;
+mod logs;
 mod optional;
 mod ownership;
 mod queue_order;
