@@ -98,7 +98,7 @@ pub(crate) struct Store {
     pub(crate) namespaced: bool,
     pub(crate) selector: Option<String>,
     pub(crate) mapping: Mapping,
-    manager: Arc<str>,
+    pub(crate) manager: Arc<str>,
     dictionary: OnceLock<Dictionary>,
     table: RwLock<Table>,
     subscribers: RwLock<Vec<Subscriber>>,

@@ -70,9 +70,13 @@ impl Writer {
         let limit = remaining.min(DEADLINE);
         match tokio::time::timeout(limit, answer).await {
             Ok(Ok(answer)) => Ok(answer),
-            Ok(Err(error)) => {
-                Err(Error::api(request.verb, &resource(request.kind), action(), error))
-            }
+            Ok(Err(error)) => Err(Error::api(
+                &self.manager,
+                request.verb,
+                &resource(request.kind),
+                action(),
+                error,
+            )),
             Err(_) => Err(Error::Deadline { action: action(), after: limit }),
         }
     }

@@ -20,6 +20,7 @@ mod isolation;
 mod labelled;
 mod leader;
 mod leaving;
+mod logs;
 mod optional;
 mod ownership;
 mod queue_order;
