@@ -1,6 +1,9 @@
 //! What `generate all` writes: the files of an installation that a project keeps, each part by itself and
 //! all of it as one, and the reference.
 
+#[cfg(test)]
+mod tests;
+
 use serde_json::Value;
 
 use super::{Installation, docs, install, manager, yaml};

@@ -127,3 +127,34 @@ pub(super) enum Reach {
     /// The one that it runs in, by a Role there.
     Namespaced,
 }
+
+#[cfg(test)]
+mod tests {
+    use clap::CommandFactory as _;
+
+    use super::*;
+
+    #[test]
+    fn the_command_line_is_consistent() {
+        Arguments::command().debug_assert();
+    }
+
+    #[test]
+    fn a_release_has_the_defaults_of_operator_sdk() {
+        let arguments = Arguments::try_parse_from(["a", "generate", "bundle"]).ok().unwrap();
+        let Some(Verb::Generate(Artefact::Bundle(bundle))) = arguments.verb else { panic!() };
+        assert_eq!((&*bundle.version, &bundle.channels[..]), ("0.0.1", &["alpha".to_owned()][..]));
+        let text =
+            "a generate bundle --version 1.0.0 --channels stable,fast --default-channel fast";
+        let arguments = Arguments::try_parse_from(text.split(' ')).ok().unwrap();
+        let Some(Verb::Generate(Artefact::Bundle(bundle))) = arguments.verb else { panic!() };
+        assert_eq!(bundle.channels, ["stable", "fast"]);
+    }
+
+    #[test]
+    fn a_namespace_that_cannot_be_is_refused() {
+        for text in ["a generate install --namespace A", "a generate crd --bounds spec.size=1"] {
+            assert!(Arguments::try_parse_from(text.split(' ')).is_err(), "{text}");
+        }
+    }
+}

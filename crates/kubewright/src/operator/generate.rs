@@ -104,7 +104,10 @@ impl Operator {
         let project = self.described().map_err(|error| chain(&error))?;
         let mut installation = self.installation().map_err(|error| chain(&error))?;
         installation.image = image.unwrap_or_else(|| project.image_of(&version));
-        let output = std::path::absolute(&output).map_err(|error| error.to_string())?;
+        let output = match output.file_name() {
+            Some(_) => output,
+            None => std::path::absolute(&output).map_err(|error| error.to_string())?,
+        };
         let (Some(root), Some(folder)) = (output.parent(), output.file_name()) else {
             return Err(format!("{} cannot be the folder of a bundle", output.display()));
         };
@@ -123,7 +126,8 @@ impl Operator {
     /// Writes the files, or says which differ.
     fn keep(&self, files: &[File], command: &str, arguments: &TreeArguments) -> Result<(), String> {
         let TreeArguments { output, check } = arguments;
-        let tree = Tree { root: output, command };
+        let root = output.strip_prefix(".").unwrap_or(output); // reads better in what is said
+        let tree = Tree { root, command };
         if !check {
             let done = tree.write(files).map_err(|error| chain(&error))?;
             return print(&done.into_iter().map(|line| line + "\n").collect::<String>());

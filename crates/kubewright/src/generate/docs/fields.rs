@@ -37,7 +37,9 @@ pub(super) fn collect(
         }
         collect(property, &path, rows, rules);
     }
-    if let Some(JSONSchemaPropsOrArray::Schema(item)) = &schema.items {
+    if let Some(JSONSchemaPropsOrArray::Schema(item)) = &schema.items
+        && !is_condition(item)
+    {
         collect(item, &format!("{path}[]"), rows, rules);
     }
     if let Some(JSONSchemaPropsOrBool::Schema(value)) = &schema.additional_properties {
@@ -60,7 +62,8 @@ fn type_of(schema: &JSONSchemaProps) -> String {
         return "integer or string".to_owned();
     }
     if let Some(JSONSchemaPropsOrArray::Schema(item)) = &schema.items {
-        return format!("list of {}", type_of(item));
+        let of = if is_condition(item) { "conditions".to_owned() } else { type_of(item) };
+        return format!("list of {of}");
     }
     if let Some(JSONSchemaPropsOrBool::Schema(value)) = &schema.additional_properties {
         return format!("map of {}", type_of(value));
@@ -70,6 +73,12 @@ fn type_of(schema: &JSONSchemaProps) -> String {
         Some(format) => format!("{type_} ({format})"),
         None => type_.to_owned(),
     }
+}
+
+/// True for a condition of Kubernetes, which needs no explanation here.
+fn is_condition(schema: &JSONSchemaProps) -> bool {
+    let has = |name: &str| schema.properties.as_ref().is_some_and(|all| all.contains_key(name));
+    ["lastTransitionTime", "message", "reason", "status", "type"].into_iter().all(has)
 }
 
 /// What a value must be, beyond its type.

@@ -1,5 +1,6 @@
 //! The reference of a kind that has a bit of everything.
 
+use k8s_openapi::apimachinery::pkg::apis::meta::v1::Condition;
 use kube::{CustomResource, CustomResourceExt as _, KubeSchema};
 use serde::{Deserialize, Serialize};
 
@@ -50,6 +51,9 @@ enum Often {
 struct PotStatus {
     /// How many plants live.
     plants: Option<i32>,
+    /// What is the case.
+    #[serde(default)]
+    conditions: Vec<Condition>,
 }
 
 fn one() -> i32 {
