@@ -19,6 +19,7 @@ pub(crate) fn measure(program: &Path, bars: &mut Bars) -> anyhow::Result<()> {
         binary: program,
         user: Some("65532:65532"),
         entrypoint: &["/manager"],
+        labels: &[],
     };
     image.write(&file)?;
     bars.at_most("image, as an archive", megabytes(&file)?, IMAGE, "MB");
