@@ -1,6 +1,7 @@
-//! An environment in which the operator is installed as it says itself, but not deployed: it is run as a
-//! process, with a token of its own account.
+//! An environment in which the operator is installed as it says itself, but for its pod: it is run as a
+//! process on this machine, with a token of its own account.
 
+use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
@@ -12,7 +13,7 @@ use kubewright_bench::progress;
 use kubewright_bench::requests::{Mark, Requests};
 use kubewright_testenv::progress::Progress;
 use kubewright_testenv::{Builder, Environment, Identity};
-use serde_json::Value;
+use serde_json::{Value, json};
 
 use crate::objects::Objects;
 
@@ -21,7 +22,7 @@ pub(crate) struct Installed {
     environment: Environment,
     program: PathBuf,
     kubeconfig: PathBuf,
-    namespace: String,
+    deployment: String,
     user: String,
     began: Mark,
 }
@@ -31,19 +32,27 @@ impl Installed {
     pub(crate) async fn start(builder: Builder, program: &Path) -> anyhow::Result<Self> {
         let environment = builder.progress(Progress::Silent).start().await?;
         let mut documents = documents(program)?;
-        documents.retain(|document| document["kind"] != "Deployment");
-        let client = environment.client();
-        cluster::apply(&client, "bench", &documents, &mut |_| {}).await?;
-        let account = documents.iter().find(|document| document["kind"] == "ServiceAccount");
-        let metadata = &account.context("the operator prints no account")?["metadata"];
-        let word = |name: &str| metadata[name].as_str().unwrap_or_default().to_owned();
-        let (namespace, name) = (word("namespace"), word("name"));
+        let of = |documents: &[Value], kind: &str| {
+            let found = documents.iter().find(|document| document["kind"] == kind);
+            let metadata =
+                &found.with_context(|| format!("the operator prints no {kind}"))?["metadata"];
+            let word = |name: &str| metadata[name].as_str().unwrap_or_default().to_owned();
+            anyhow::Ok((word("namespace"), word("name")))
+        };
+        let (_, deployment) = of(&documents, "Deployment")?;
+        let (namespace, name) = of(&documents, "ServiceAccount")?;
+        for document in documents.iter_mut().filter(|document| document["kind"] == "Deployment") {
+            document["spec"]["replicas"] = json!(0);
+        }
+        cluster::apply(&environment.client(), "bench", &documents, &mut |_| {}).await?;
         let identity = Identity::ServiceAccount { namespace: &namespace, name: &name };
+        let kubeconfig = environment.kubeconfig_as(identity).await?;
+        at_home(&kubeconfig, &namespace)?;
         Ok(Self {
             program: program.to_owned(),
-            kubeconfig: environment.kubeconfig_as(identity).await?,
+            kubeconfig,
+            deployment,
             user: format!("system:serviceaccount:{namespace}:{name}"),
-            namespace,
             began: Mark::now(&environment)?,
             environment,
         })
@@ -55,10 +64,10 @@ impl Installed {
         Process::start(&self.program, &self.kubeconfig, directory, arguments)
     }
 
-    /// Starts it as the one of several replicas, as it is deployed.
+    /// Starts it with the flags that its Deployment gives it.
     pub(crate) fn elected(&self, arguments: &[&str]) -> anyhow::Result<Process> {
-        let election = ["--leader-elect", "--leader-election-namespace", &self.namespace];
-        self.operator(&[&election, arguments].concat())
+        let deployed = ["--leader-elect", "--own-deployment", &self.deployment];
+        self.operator(&[&deployed, arguments].concat())
     }
 
     /// What the operator looks after.
@@ -86,6 +95,13 @@ impl Installed {
         self.environment.stop().await?;
         Ok(())
     }
+}
+
+/// Makes `namespace` the one of the kubeconfig's context, as it is that of a pod's account.
+fn at_home(kubeconfig: &Path, namespace: &str) -> anyhow::Result<()> {
+    let mut config: Value = serde_json::from_slice(&fs::read(kubeconfig)?)?;
+    config["contexts"][0]["context"]["namespace"] = json!(namespace);
+    Ok(fs::write(kubeconfig, config.to_string())?)
 }
 
 /// What the operator itself says that installing it takes.
