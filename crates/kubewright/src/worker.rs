@@ -94,24 +94,26 @@ impl Worker {
         let held = match self.prepare(held).await {
             Ok(Some(held)) => held,
             Ok(None) => return Some(Finish::Done),
-            Err(error) => return Some(self.conclude(held, Err(Failed::of(&error)), None).await),
+            Err(error) => {
+                return Some(self.conclude(held, Ended::failed(Failed::of(&error))).await);
+            }
         };
         if let Err(error) = self.look_for_references(&held).await {
-            return Some(self.conclude(&held, Err(Failed::of(&error)), None).await);
+            return Some(self.conclude(&held, Ended::failed(Failed::of(&error))).await);
         }
-        let Ended { mut result, status, wanted } = match self.attempt(&held).await {
+        let mut ended = match self.attempt(&held).await {
             Ok(ended) => ended,
             Err(stuck) => {
-                self.conclude(&held, Err(stuck), None).await;
+                self.conclude(&held, Ended::failed(stuck)).await;
                 return None;
             }
         };
-        if let Ok(Outcome::Done) = &result
-            && let Err(error) = self.clear(&held, &wanted).await
+        if let Ok(Outcome::Done) = &ended.result
+            && let Err(error) = self.clear(&held, &ended.wanted).await
         {
-            result = Err(Failed::of(&error));
+            ended.result = Err(Failed::of(&error));
         }
-        Some(self.conclude(&held, result, status).await)
+        Some(self.conclude(&held, ended).await)
     }
 
     /// Sees to the finalizer. None if there is nothing to run for this object.

@@ -13,7 +13,7 @@ use crate::outcome::{Failure as _, Outcome, Retry};
 use crate::pass::Asked;
 use crate::queue::{Finish, Priority};
 use crate::reason::Reason;
-use crate::reconciler::Failed;
+use crate::reconciler::{Ended, Failed};
 use crate::report::{self, Verdict};
 use crate::worker::{Worker, key_of};
 
@@ -28,12 +28,8 @@ enum Told {
 
 impl Worker {
     /// Tells people how it ended, and the queue when to look again.
-    pub(super) async fn conclude(
-        &self,
-        held: &Arc<Held>,
-        result: Result<Outcome, Failed>,
-        asked: Option<Asked>,
-    ) -> Finish {
+    pub(super) async fn conclude(&self, held: &Arc<Held>, ended: Ended) -> Finish {
+        let Ended { result, status: asked, events, .. } = ended;
         let going = held.deleting();
         let silent = going && result.is_ok() && asked.is_none();
         let moot = result.is_err() && self.is_moot(held);
@@ -52,6 +48,9 @@ impl Worker {
             if told == Told::Yes {
                 self.publish(held, &verdict);
             }
+        }
+        if told == Told::Yes {
+            events.into_iter().for_each(|event| self.recorder.record(event));
         }
         match result {
             Ok(Outcome::Done) if going => self.release(held).await,
