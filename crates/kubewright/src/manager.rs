@@ -114,27 +114,21 @@ impl Manager {
         let mut background = JoinSet::new();
         serve(&flags, &metrics, &health, &mut background).await?;
         let own_namespace = config.default_namespace.clone();
-        let namespace = flags.leader_election_namespace.clone();
-        let namespace = namespace.unwrap_or_else(|| own_namespace.clone());
         let counted = metrics.requests();
         let make = |purpose| client(config.clone(), purpose, name, counted.clone());
         let requests = make(Purpose::Requests)?;
         let instance = identity();
         let election = if flags.leader_elect {
-            let lease = flags.leader_election_id.clone().unwrap_or_else(|| name.to_owned());
-            Candidate::stand(make(Purpose::Lease)?, namespace, &lease, instance.clone(), &metrics)
+            let lease = lease(&flags, name, &own_namespace);
+            Candidate::stand(make(Purpose::Lease)?, lease, instance.clone(), &metrics)
         } else {
             Candidate::unopposed()
         };
         let leadership = election.leadership.clone();
-        let dropped = metrics.clone();
-        let dropped = move || dropped.events_dropped();
-        let (recorder, publisher) =
-            Recorder::new(requests.clone(), name.to_owned(), instance, clock.clone(), dropped);
+        let (recorder, publisher) = recorder(&requests, name, instance, &clock, metrics.clone());
         let registry = Arc::new(Registry::new(name));
-        let (manager, here) = (registry.manager.clone(), tokio::runtime::Handle::current());
-        let doomed = recorder.doomed();
-        let writer = Writer::new(requests.clone(), leadership.clone(), manager, doomed, here);
+        let writer =
+            Writer::new(requests.clone(), leadership.clone(), name.into(), recorder.doomed());
         registry.go_live(writer.clone());
         let passes = Passes::start()?;
         let shared = Shared {
@@ -223,6 +217,24 @@ impl Manager {
             });
         }
     }
+}
+
+/// A recorder whose losses are counted, and what publishes its events.
+fn recorder(
+    client: &Client,
+    name: &str,
+    instance: String,
+    clock: &Clock,
+    metrics: Metrics,
+) -> (Recorder, impl Future<Output = ()> + Send + use<>) {
+    let dropped = move || metrics.events_dropped();
+    Recorder::new(client.clone(), name.to_owned(), instance, clock.clone(), dropped)
+}
+
+/// Namespace and name of the Lease.
+fn lease<'a>(flags: &'a Flags, name: &'a str, own_namespace: &str) -> (String, &'a str) {
+    let namespace = flags.leader_election_namespace.as_deref().unwrap_or(own_namespace);
+    (namespace.to_owned(), flags.leader_election_id.as_deref().unwrap_or(name))
 }
 
 fn check(name: &str, controllers: &[Box<dyn Registered>]) -> Result<(), RunError> {
