@@ -43,6 +43,7 @@ manifests: ## The same
 generated: ## Fail if a committed file is not what would be generated
 	$(OPERATOR) generate all --check
 	$(OPERATOR) generate bundle $(BUNDLE) --check
+	$(OPERATOR) generate bundle $(BUNDLE) --check
 
 install: ## The kinds on the cluster of the current kubeconfig (MIN_SIZE, MAX_SIZE)
 	@$(OPERATOR) install $(BOUNDS)
