@@ -13,6 +13,7 @@ mod sizes;
 mod starts;
 mod watched;
 mod writes;
+mod written;
 
 use std::io::Write as _;
 use std::path::{Path, PathBuf};

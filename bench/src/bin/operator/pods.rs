@@ -16,11 +16,12 @@ use memcached_api::labels::INSTANCE;
 
 use crate::installed::Installed;
 use crate::watched::{Watched, Which};
+use crate::written::{Limits, Written};
 
 const SIZE: i32 = 3;
 /// In milliseconds.
 const READY: f64 = 3000.0;
-const STATUS_WRITES: usize = 5;
+const LIMITS: Limits = Limits { finalizers: 1, statuses: 5 };
 /// Two writes to the status of one object are never closer.
 const APART: Duration = Duration::from_millis(200);
 /// After this, nothing more is to be said of pods that are all ready.
@@ -29,7 +30,8 @@ const LATE: Duration = Duration::from_secs(2);
 /// What was seen of one cache.
 struct Seen {
     ready: Duration,
-    status_writes: usize,
+    written: Written,
+    statuses: usize,
     too_close: usize,
     is_true: bool,
 }
@@ -43,17 +45,17 @@ pub(crate) async fn measure(program: &Path, times: usize, bars: &mut Bars) -> an
     let (mut ready, mut seen) = (Durations::default(), Vec::new());
     for number in 0..times {
         let one = cache(&installed, &format!("cache-{number}")).await?;
-        let (took, writes) = (one.ready, one.status_writes);
+        let (took, writes) = (one.ready, one.statuses);
         progress(&format!("{SIZE} pods ready after {took:.2?}, {writes} writes to the status"));
         ready.add(took);
         seen.push(one);
     }
     bars.at_most("new to pods ready: median", ready.within(50), READY, "ms");
     bars.at_most("new to pods ready: longest", ready.within(100), READY, "ms");
-    let most = seen.iter().map(|one| one.status_writes).max().unwrap_or_default();
-    bars.no_more_than("pods: writes to a status, at most", most, STATUS_WRITES);
+    let most = seen.iter().map(|one| one.written).reduce(Written::most).unwrap_or_default();
+    most.compare("pods, at most", &LIMITS, bars);
     let close = seen.iter().map(|one| one.too_close).sum();
-    bars.exactly(format!("pods: writes to a status within {APART:?}"), close, 0);
+    bars.exactly(format!("pods: writes to the status within {APART:?}"), close, 0);
     let untrue = seen.iter().filter(|one| !one.is_true).count();
     bars.exactly("pods: last status unlike the pods", untrue, 0);
     process.stop().await?;
@@ -84,7 +86,7 @@ async fn cache(installed: &Installed, name: &str) -> anyhow::Result<Seen> {
     let too_close = pauses.filter(|pause| *pause < APART).count();
     objects.delete(name).await?;
     pods.until("the pods are gone", BTreeMap::is_empty).await?;
-    Ok(Seen { ready, status_writes: writes.len(), too_close, is_true })
+    Ok(Seen { ready, written: Written::of(&requests), statuses: writes.len(), too_close, is_true })
 }
 
 /// Whether the status says what the pods are.

@@ -12,6 +12,7 @@ use kubewright_testenv::Environment;
 use crate::installed::Installed;
 use crate::objects::is;
 use crate::watched::Which;
+use crate::written::{Limits, Written};
 
 /// What is created, and what is expected of it.
 struct Case {
@@ -60,17 +61,7 @@ async fn create(
     process.until_quiet().await?;
     let requests = installed.since(mark)?;
     progress(&format!("{phase}: {}", requests.by_verb()));
-    let count = |resource: &str| requests.writes_to(resource).len();
-    let exact = [("memcacheds", finalizers), ("deployments", 1), ("services", 1)];
-    let limited = [("events", 1), ("memcacheds/status", 2)];
-    for (resource, wanted) in exact {
-        bars.exactly(format!("{phase}: writes to {resource}"), count(resource), wanted);
-    }
-    for (resource, limit) in limited {
-        bars.no_more_than(format!("{phase}: writes to {resource}"), count(resource), limit);
-    }
-    let known: usize = exact.iter().chain(&limited).map(|(resource, _)| count(resource)).sum();
-    bars.exactly(format!("{phase}: other writes"), requests.writes() - known, 0);
+    Written::of(&requests).compare(phase, &Limits { finalizers, statuses: 2 }, bars);
     bars.exactly(format!("{phase}: reads of single objects"), requests.gets(), 0);
     Ok(())
 }
