@@ -16,7 +16,9 @@ use crate::chain;
 use crate::progress::Progress;
 use crate::version::KubernetesVersion;
 
-pub use golang::{COREDNS_VERSION, OPERATOR_VERIFY_VERSION, REGISTRY_VERSION};
+pub use golang::{
+    COREDNS_VERSION, METRICS_SERVER_VERSION, OPERATOR_VERIFY_VERSION, REGISTRY_VERSION,
+};
 
 /// A program of a Kubernetes cluster, or one that clusters need beside them.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -41,6 +43,8 @@ pub enum Binary {
     Registry,
     /// The Operator Framework's own check of a bundle; no part of a cluster.
     OperatorVerify,
+    /// What pods use, for autoscalers and `kubectl top`; no part of a cluster by itself.
+    MetricsServer,
 }
 
 impl Binary {
@@ -69,6 +73,7 @@ impl Binary {
             Self::CoreDns => "coredns",
             Self::Registry => "registry",
             Self::OperatorVerify => "operator-verify",
+            Self::MetricsServer => "metrics-server",
         }
     }
 }
@@ -190,6 +195,9 @@ impl Binaries {
             Binary::Registry => format!("registry/v{REGISTRY_VERSION}/{os}-{architecture}/{name}"),
             Binary::OperatorVerify => {
                 format!("tools/{name}/v{OPERATOR_VERIFY_VERSION}/{os}-{architecture}/{name}")
+            }
+            Binary::MetricsServer => {
+                format!("{name}/v{METRICS_SERVER_VERSION}/{os}-{architecture}/{name}")
             }
             _ => format!("kubernetes/v{}/{os}-{architecture}/{name}", self.version),
         })

@@ -86,7 +86,7 @@ impl Source {
                     member: Some("registry"),
                 }
             }
-            Binary::OperatorVerify => return None,
+            Binary::OperatorVerify | Binary::MetricsServer => return None,
             _ => {
                 let name = binary.file_name();
                 let url =
