@@ -42,6 +42,8 @@ manifests: ## The same
 
 generated: ## Fail if a committed file is not what would be generated
 	$(OPERATOR) generate all --check
+	$(OPERATOR) generate bundle $(BUNDLE) --check
+	$(OPERATOR) generate bundle $(BUNDLE) --check
 
 install: ## The kinds on the cluster of the current kubeconfig (MIN_SIZE, MAX_SIZE)
 	@$(OPERATOR) install $(BOUNDS)
@@ -103,10 +105,12 @@ cluster-down: ## End it and leave nothing
 
 test: ## All tests that this machine can run; names what it had to leave out
 	@$(KUBEWRIGHT) dev check
+	$(CARGO) run --quiet --package memcached-e2e --bin images
 	$(CARGO) test --workspace
 	@$(KUBEWRIGHT) dev check
 
 test-long: ## The tests on real pods with all their repeats, which take an hour
+	$(CARGO) run --quiet --package memcached-e2e --bin images
 	KUBEWRIGHT_LONG=1 $(CARGO) test --package memcached-e2e
 
 cycles: ## Start and end environments, also by kill -9, and fail if anything is left behind

@@ -16,7 +16,9 @@ use crate::chain;
 use crate::progress::Progress;
 use crate::version::KubernetesVersion;
 
-pub use golang::{COREDNS_VERSION, REGISTRY_VERSION};
+pub use golang::{
+    COREDNS_VERSION, METRICS_SERVER_VERSION, OPERATOR_VERIFY_VERSION, REGISTRY_VERSION,
+};
 
 /// A program of a Kubernetes cluster, or one that clusters need beside them.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -39,6 +41,10 @@ pub enum Binary {
     CoreDns,
     /// A registry of images; no part of a cluster.
     Registry,
+    /// The Operator Framework's own check of a bundle; no part of a cluster.
+    OperatorVerify,
+    /// What pods use, for autoscalers and `kubectl top`; no part of a cluster by itself.
+    MetricsServer,
 }
 
 impl Binary {
@@ -66,6 +72,8 @@ impl Binary {
             Self::KubeProxy => "kube-proxy",
             Self::CoreDns => "coredns",
             Self::Registry => "registry",
+            Self::OperatorVerify => "operator-verify",
+            Self::MetricsServer => "metrics-server",
         }
     }
 }
@@ -164,10 +172,12 @@ impl Binaries {
 
     fn make(&self, binary: Binary, partial: &Path) -> Result<(), BinaryError> {
         let name = binary.file_name();
-        let source = download::Source::of(binary, self.version, self.platform);
-        let download = match source.fetch(partial, self.progress) {
-            Ok(()) => return Ok(()),
-            Err(error) => chain(&error),
+        let download = match download::Source::of(binary, self.version, self.platform) {
+            None => "it is released as source only".to_owned(),
+            Some(source) => match source.fetch(partial, self.progress) {
+                Ok(()) => return Ok(()),
+                Err(error) => chain(&error),
+            },
         };
         let step = format!("{name} of Kubernetes {}: building from source", self.version);
         let built = self.progress.step(&step, || golang::build(binary, self.version, partial));
@@ -183,6 +193,12 @@ impl Binaries {
         self.cache.entry(&match binary {
             Binary::CoreDns => format!("coredns/v{COREDNS_VERSION}/{os}-{architecture}/{name}"),
             Binary::Registry => format!("registry/v{REGISTRY_VERSION}/{os}-{architecture}/{name}"),
+            Binary::OperatorVerify => {
+                format!("tools/{name}/v{OPERATOR_VERIFY_VERSION}/{os}-{architecture}/{name}")
+            }
+            Binary::MetricsServer => {
+                format!("{name}/v{METRICS_SERVER_VERSION}/{os}-{architecture}/{name}")
+            }
             _ => format!("kubernetes/v{}/{os}-{architecture}/{name}", self.version),
         })
     }

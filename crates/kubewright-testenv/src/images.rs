@@ -31,6 +31,11 @@ pub fn coredns_image(version: &str) -> String {
     format!("localhost/kubewright/coredns:{version}")
 }
 
+/// The image of metrics-server `version`.
+pub fn metrics_server_image(version: &str) -> String {
+    format!("localhost/kubewright/metrics-server:{version}")
+}
+
 /// Part of every cache key: to be raised when what is put into an image changes.
 const RECIPE: u32 = 1;
 
@@ -140,6 +145,15 @@ impl Images {
         let image =
             BinaryImage { name, binary, user: None, entrypoint: &["/coredns"], labels: &[] };
         self.ensure(name, &format!("coredns-{version}"), |out| image.write(out))
+    }
+
+    /// [`metrics_server_image`] from a static binary of that version.
+    pub fn metrics_server(&self, binary: &Path, version: &str) -> Result<PathBuf, ImageError> {
+        check_version("metrics-server", version)?;
+        let name = &metrics_server_image(version);
+        let (user, entrypoint) = (Some("65534:65534"), &["/metrics-server"]);
+        let image = BinaryImage { name, binary, user, entrypoint, labels: &[] };
+        self.ensure(name, &format!("metrics-server-{version}"), |out| image.write(out))
     }
 
     /// Removes from the cache whatever is damaged, checked byte for byte, and says what that was.

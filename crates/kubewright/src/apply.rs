@@ -9,7 +9,7 @@ use std::sync::Arc;
 use kube::Api;
 use kube::api::{Patch, PatchParams};
 use serde_json::Value;
-use tokio::time::Instant;
+use tokio::time::{Instant, sleep};
 use tracing::info;
 
 use crate::drift::{self, Drift};
@@ -30,6 +30,8 @@ const LOOKS: usize = 3;
 pub(crate) struct Apply {
     pub(crate) writer: Writer,
     pub(crate) store: Arc<Store>,
+    /// Where the owner is.
+    pub(crate) primary: Arc<Store>,
     pub(crate) key: Key,
     /// The uid of the owner.
     pub(crate) owner: String,
@@ -99,6 +101,14 @@ impl Apply {
 
     async fn create(&self, api: &Api<Raw>) -> Result<Arc<Held>, Error> {
         let body = self.intent.body_create();
+        if let Some(wait) = self.store.departed.wait(&self.key) {
+            sleep(wait).await;
+            if self.primary.indexed(&self.owner).is_empty() {
+                return Err(Error::OwnerGone {
+                    action: self.request("create", "create").to_string(),
+                });
+            }
+        }
         let alone = match &self.one_at_a_time {
             Some(one) => Some(one.lock().await),
             None => None,

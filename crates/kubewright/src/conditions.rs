@@ -38,6 +38,11 @@ use serde::de::DeserializeOwned;
 pub trait Conditions:
     Default + Clone + PartialEq + Serialize + DeserializeOwned + Send + Sync + 'static
 {
+    /// The types of the conditions that a new object has as `Unknown`, by a default in its definition:
+    /// whoever waits for one finds it before the operator has seen the object, and without one. Every
+    /// other field of the status must then be optional.
+    const INITIAL: &'static [&'static str] = &[];
+
     /// The list, to be read and changed.
     fn conditions(&mut self) -> &mut Vec<Condition>;
 }

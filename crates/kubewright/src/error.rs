@@ -25,13 +25,15 @@ pub enum Error {
     },
     /// The operator's role lacks a verb.
     #[error(
-        "may not {verb} {resource} (to {action}): the operator's role lacks it; print the role with `generate rbac` and apply it again"
+        "may not {verb} {resource} (to {action}): the role {role} lacks it; print the roles with `generate rbac` and apply them again"
     )]
     Forbidden {
         /// The verb, as RBAC calls it.
         verb: &'static str,
         /// `plural.group`.
         resource: String,
+        /// The name of the generated Role or ClusterRole.
+        role: String,
         /// What was attempted, on which object.
         action: String,
         /// What the API server said.
@@ -41,6 +43,12 @@ pub enum Error {
     /// The namespace is being deleted; nothing can be created there any more.
     #[error("cannot {action}: the namespace is being deleted")]
     Terminating {
+        /// What was attempted, on which object.
+        action: String,
+    },
+    /// The object that a child was to be created for does not exist any more.
+    #[error("cannot {action}: its owner is gone")]
+    OwnerGone {
         /// What was attempted, on which object.
         action: String,
     },
@@ -140,8 +148,9 @@ pub enum Error {
 }
 
 impl Error {
-    /// An answer of the API server to `action`, classified.
+    /// An answer of the API server to `action` of `operator`, classified.
     pub(crate) fn api(
+        operator: &str,
         verb: &'static str,
         resource: &str,
         action: String,
@@ -151,7 +160,8 @@ impl Error {
         match &*source {
             kube::Error::Api(status) if is_terminating(status) => Self::Terminating { action },
             kube::Error::Api(status) if status.code == 403 && is_rbac(&status.message) => {
-                Self::Forbidden { verb, resource: resource.to_owned(), action, source }
+                let (resource, role) = (resource.to_owned(), manager_role(operator));
+                Self::Forbidden { verb, resource, role, action, source }
             }
             _ => Self::Api { action, source },
         }
@@ -169,6 +179,11 @@ impl Error {
     }
 }
 
+/// The generated role that lets `operator` reach the objects that it works on.
+pub(crate) fn manager_role(operator: &str) -> String {
+    format!("{operator}-manager-role")
+}
+
 fn is_terminating(status: &kube::core::Status) -> bool {
     let causes = status.details.as_ref().map(|details| details.causes.as_slice());
     causes.unwrap_or_default().iter().any(|cause| cause.reason == "NamespaceTerminating")
@@ -183,6 +198,7 @@ impl Failure for Error {
     fn retry(&self) -> Retry {
         match self {
             Self::Terminating { .. }
+            | Self::OwnerGone { .. }
             | Self::Undecodable { .. }
             | Self::Unserializable { .. }
             | Self::Elsewhere { .. }
@@ -253,6 +269,7 @@ mod tests {
     fn answered(code: u16, message: &str) -> Error {
         let status = kube::core::Status::failure(message, "").with_code(code);
         Error::api(
+            "guestbook",
             "patch",
             "deployments.apps",
             "change Deployment a/b".into(),
@@ -275,8 +292,18 @@ mod tests {
         let message = "deployments.apps \"b\" is forbidden: User \"u\" cannot patch resource \"deployments\" in API group \"apps\"";
         let error = answered(403, message);
         assert!(error.to_string().starts_with("may not patch deployments.apps"), "{error}");
+        assert!(error.to_string().contains("the role guestbook-manager-role lacks it"), "{error}");
         assert!(error.to_string().contains("generate rbac"), "{error}");
         assert_eq!((error.reason().as_ref(), error.retry()), ("Forbidden", Retry::Backoff));
+    }
+
+    #[test]
+    fn the_role_that_is_named_is_one_that_is_generated() {
+        use crate::generate::rbac::{Access, Scope, roles, rule};
+        let access = Access { rules: vec![rule("", "pods", &["list"])], ..Access::default() };
+        let objects = roles(&access, "guestbook", "system", &Scope::Cluster);
+        let names = serde_json::to_string(&objects).unwrap();
+        assert!(names.contains(&format!("{:?}", manager_role("guestbook"))), "{names}");
     }
 
     #[test]
@@ -291,7 +318,13 @@ mod tests {
         let mut status = kube::core::Status::failure("slow down", "TooManyRequests").with_code(429);
         let details = serde_json::json!({"retryAfterSeconds": 30});
         status.details = serde_json::from_value(details).unwrap();
-        let error = Error::api("patch", "x", "change X y".into(), kube::Error::Api(status.boxed()));
+        let error = Error::api(
+            "guestbook",
+            "patch",
+            "x",
+            "change X y".into(),
+            kube::Error::Api(status.boxed()),
+        );
         assert_eq!(error.retry(), Retry::After(Duration::from_secs(30)));
     }
 }

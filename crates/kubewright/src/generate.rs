@@ -3,7 +3,10 @@
 //! Everything here is pure: values in, values or text out. Nothing reads a file, asks a cluster or
 //! knows what an operator is for.
 
+pub mod bundle;
 pub mod crd;
+pub mod docs;
+pub mod files;
 pub mod install;
 pub mod manager;
 pub mod rbac;
@@ -24,6 +27,9 @@ pub struct Installation {
     pub operator: String,
     /// The definitions of its kinds.
     pub definitions: Vec<CustomResourceDefinition>,
+    /// What its objects lead to: the kinds that it reads and writes for them, by the name of the
+    /// definition.
+    pub related: BTreeMap<String, Vec<Related>>,
     /// What it may do.
     pub access: Access,
     /// Variables of its container, beside those that the library needs.
@@ -34,6 +40,15 @@ pub struct Installation {
     pub image: String,
     /// Which namespaces it looks after.
     pub scope: Scope,
+}
+
+/// A kind that an operator reads or writes on behalf of one of its own.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Related {
+    /// The kind, as in `Deployment`.
+    pub kind: String,
+    /// Its version, without the group.
+    pub version: String,
 }
 
 /// The namespace that an operator has for itself unless another is asked for.

@@ -61,7 +61,9 @@ impl Link {
         let writer = self.registry.writer()?.clone();
         let (store, owner) = (self.store.clone(), pass.uid().to_owned());
         let one_at_a_time = pass.one_at_a_time();
-        let held = Apply { writer, store, key, owner, intent, one_at_a_time }.run().await?;
+        let primary = self.primary.clone();
+        let apply = Apply { writer, store, primary, key, owner, intent, one_at_a_time };
+        let held = apply.run().await?;
         decode(&held)
     }
 

@@ -142,6 +142,7 @@ mod runnable;
 mod served;
 mod server;
 mod shutdown;
+mod spacing;
 mod status;
 mod store;
 mod telemetry;

@@ -24,7 +24,7 @@ use tracing::{info, warn};
 
 pub use error::RunError;
 
-use crate::client::{ClientError, Purpose, client};
+use crate::client::{Purpose, client};
 use crate::clock::Clock;
 use crate::events::Recorder;
 use crate::flags::Flags;
@@ -118,17 +118,17 @@ impl Manager {
         let make = |purpose| client(config.clone(), purpose, name, counted.clone());
         let requests = make(Purpose::Requests)?;
         let instance = identity();
-        let place = (own_namespace.as_str(), name);
-        let election = stand(&flags, place, || make(Purpose::Lease), &instance, &metrics)?;
+        let election = if flags.leader_elect {
+            let lease = lease(&flags, name, &own_namespace);
+            Candidate::stand(make(Purpose::Lease)?, lease, instance.clone(), &metrics)
+        } else {
+            Candidate::unopposed()
+        };
         let leadership = election.leadership.clone();
-        let dropped = metrics.clone();
-        let dropped = move || dropped.events_dropped();
-        let (recorder, publisher) =
-            Recorder::new(requests.clone(), name.to_owned(), instance, clock.clone(), dropped);
+        let (recorder, publisher) = recorder(&requests, name, instance, &clock, metrics.clone());
         let registry = Arc::new(Registry::new(name));
-        let (manager, here) = (registry.manager.clone(), tokio::runtime::Handle::current());
-        let doomed = recorder.doomed();
-        let writer = Writer::new(requests.clone(), leadership.clone(), manager, doomed, here);
+        let writer =
+            Writer::new(requests.clone(), leadership.clone(), name.into(), recorder.doomed());
         registry.go_live(writer.clone());
         let passes = Passes::start()?;
         let shared = Shared {
@@ -219,21 +219,22 @@ impl Manager {
     }
 }
 
-/// Asks for the Lease that the flags name, else for the one of the operator in its own `place`; for none if
-/// they say so.
-fn stand(
-    flags: &Flags,
-    place: (&str, &str),
-    client: impl FnOnce() -> Result<Client, ClientError>,
-    instance: &str,
-    metrics: &Metrics,
-) -> Result<Candidate, ClientError> {
-    if !flags.leader_elect {
-        return Ok(Candidate::unopposed());
-    }
-    let namespace = flags.leader_election_namespace.as_deref().unwrap_or(place.0).to_owned();
-    let lease = flags.leader_election_id.as_deref().unwrap_or(place.1);
-    Ok(Candidate::stand(client()?, namespace, lease, instance.to_owned(), metrics))
+/// A recorder whose losses are counted, and what publishes its events.
+fn recorder(
+    client: &Client,
+    name: &str,
+    instance: String,
+    clock: &Clock,
+    metrics: Metrics,
+) -> (Recorder, impl Future<Output = ()> + Send + use<>) {
+    let dropped = move || metrics.events_dropped();
+    Recorder::new(client.clone(), name.to_owned(), instance, clock.clone(), dropped)
+}
+
+/// Namespace and name of the Lease.
+fn lease<'a>(flags: &'a Flags, name: &'a str, own_namespace: &str) -> (String, &'a str) {
+    let namespace = flags.leader_election_namespace.as_deref().unwrap_or(own_namespace);
+    (namespace.to_owned(), flags.leader_election_id.as_deref().unwrap_or(name))
 }
 
 fn check(name: &str, controllers: &[Box<dyn Registered>]) -> Result<(), RunError> {

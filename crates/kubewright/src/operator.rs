@@ -2,6 +2,7 @@
 //! them. Running is [`crate::manager`]'s.
 
 mod arguments;
+mod files;
 mod generate;
 mod installation;
 

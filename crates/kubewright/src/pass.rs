@@ -9,7 +9,7 @@ use serde_json::Value;
 
 use crate::apply::OneAtATime;
 use crate::conditions::Conditions as _;
-use crate::events::{Event, EventType, Recorder, reference};
+use crate::events::{Event, EventType, reference};
 use crate::key::Key;
 use crate::kind::Primary;
 use crate::store::Store;
@@ -21,13 +21,13 @@ pub struct Pass<P: Primary> {
     uid: String,
     owner: OwnerReference,
     notes: Mutex<Notes<P>>,
-    recorder: Recorder,
     one_at_a_time: Option<OneAtATime>,
 }
 
 struct Notes<P: Primary> {
     status: Option<P::Status>,
     wanted: Wanted,
+    events: Vec<Event>,
 }
 
 /// The children that a pass applied: the address of their cache, and their key.
@@ -46,7 +46,7 @@ pub(crate) fn address(store: &Arc<Store>) -> usize {
 
 impl<P: Primary> Pass<P> {
     /// `is_new` if no pass has written a status of this object yet.
-    pub(crate) fn new(object: &P, key: Key, recorder: Recorder, is_new: bool) -> Self {
+    pub(crate) fn new(object: &P, key: Key, is_new: bool) -> Self {
         let uid = object.uid().unwrap_or_default();
         let owner = OwnerReference {
             api_version: P::api_version(&()).into_owned(),
@@ -56,9 +56,9 @@ impl<P: Primary> Pass<P> {
             controller: Some(true),
             block_owner_deletion: Some(true),
         };
-        let notes = Mutex::new(Notes { status: None, wanted: Wanted::new() });
+        let notes = Mutex::new(Notes { status: None, wanted: Wanted::new(), events: Vec::new() });
         let one_at_a_time = (!is_new).then(OneAtATime::default);
-        Self { key, uid, owner, notes, recorder, one_at_a_time }
+        Self { key, uid, owner, notes, one_at_a_time }
     }
 
     /// Sets the status. It is written once, at the end of the pass, also of a failed one, and only if it
@@ -68,12 +68,14 @@ impl<P: Primary> Pass<P> {
         self.notes().status = Some(status);
     }
 
-    /// Publishes a normal event on the object. Never waits; repetitions are counted up.
+    /// Publishes a normal event on the object at the end of the pass, with its status: a pass that is
+    /// repeated because its status could not be written yet says nothing. Never waits; repetitions are
+    /// counted up.
     pub fn event(&self, reason: &'static str, note: impl Into<String>) {
         self.record(EventType::Normal, reason, note.into());
     }
 
-    /// Publishes a warning on the object. Never waits; repetitions are counted up.
+    /// Publishes a warning on the object; as [`Self::event`].
     pub fn warn(&self, reason: &'static str, note: impl Into<String>) {
         self.record(EventType::Warning, reason, note.into());
     }
@@ -102,13 +104,13 @@ impl<P: Primary> Pass<P> {
     }
 
     /// What the pass leaves behind.
-    pub(crate) fn into_notes(self) -> (Option<Asked>, Wanted) {
+    pub(crate) fn into_notes(self) -> (Option<Asked>, Wanted, Vec<Event>) {
         let notes = self.notes.into_inner().unwrap_or_else(PoisonError::into_inner);
         let asked = notes.status.map(|mut status| {
             let conditions = std::mem::take(status.conditions());
             Asked { rest: serde_json::to_value(&status).unwrap_or_default(), conditions }
         });
-        (asked, notes.wanted)
+        (asked, notes.wanted, notes.events)
     }
 
     fn record(&self, type_: EventType, reason: &'static str, note: String) {
@@ -120,7 +122,7 @@ impl<P: Primary> Pass<P> {
             &self.uid,
         );
         let (reason, action) = (reason.into(), "Reconcile".into());
-        self.recorder.record(Event { type_, reason, action, note, regarding });
+        self.notes().events.push(Event { type_, reason, action, note, regarding });
     }
 
     fn notes(&self) -> std::sync::MutexGuard<'_, Notes<P>> {

@@ -114,9 +114,18 @@ impl Project {
 
     /// The image that is installed unless another is asked for.
     pub fn default_image(&self) -> String {
+        self.tagged("latest")
+    }
+
+    /// The image of a release.
+    pub fn image_of(&self, version: &str) -> String {
+        self.tagged(&format!("v{version}"))
+    }
+
+    fn tagged(&self, tag: &str) -> String {
         let image = self.image.as_deref().unwrap_or(&self.name);
         let last = image.rsplit('/').next().unwrap_or_default();
-        if last.contains([':', '@']) { image.to_owned() } else { format!("{image}:latest") }
+        if last.contains([':', '@']) { image.to_owned() } else { format!("{image}:{tag}") }
     }
 }
 
@@ -169,6 +178,7 @@ mod tests {
             assert_eq!(project.default_image(), expected);
         }
         assert_eq!(Project::named("b").default_image(), "b:latest");
+        assert_eq!(Project::named("b").image_of("0.0.1"), "b:v0.0.1");
     }
 
     #[test]

@@ -9,7 +9,7 @@ use kube::Resource as _;
 
 use crate::controller::Controller;
 use crate::error::{Error, chain};
-use crate::events::Recorder;
+use crate::events::Event;
 use crate::held::Held;
 use crate::key::Key;
 use crate::outcome::{Failure, Outcome, Retry};
@@ -21,6 +21,15 @@ pub(crate) struct Ended {
     /// The status that was asked for, if any.
     pub(crate) status: Option<Asked>,
     pub(crate) wanted: Wanted,
+    /// What is to be published, if it ends here.
+    pub(crate) events: Vec<Event>,
+}
+
+impl Ended {
+    /// A pass that failed and left nothing.
+    pub(crate) fn failed(failed: Failed) -> Self {
+        Self { result: Err(failed), status: None, wanted: Wanted::new(), events: Vec::new() }
+    }
 }
 
 /// A failed pass.
@@ -42,14 +51,14 @@ pub(crate) type BoxFuture<T> = Pin<Box<dyn Future<Output = T> + Send>>;
 /// A controller without its types.
 pub(crate) trait Reconcile: Send + Sync {
     /// Runs `reconcile`, or `finalize` for an object that is being deleted.
-    fn pass(self: Arc<Self>, held: Arc<Held>, recorder: Recorder) -> BoxFuture<Ended>;
+    fn pass(self: Arc<Self>, held: Arc<Held>) -> BoxFuture<Ended>;
 }
 
 /// A controller with its types.
 pub(crate) struct Live<C>(pub(crate) C);
 
 impl<C: Controller> Reconcile for Live<C> {
-    fn pass(self: Arc<Self>, held: Arc<Held>, recorder: Recorder) -> BoxFuture<Ended> {
+    fn pass(self: Arc<Self>, held: Arc<Held>) -> BoxFuture<Ended> {
         Box::pin(async move {
             let key = Key::new(held.namespace(), held.name());
             let object: C::Kind = match held.decode() {
@@ -58,14 +67,15 @@ impl<C: Controller> Reconcile for Live<C> {
             };
             let is_new = !held.has_own_status();
             drop(held); // the compressed text is not needed while the author's code runs
-            let pass = Pass::new(&object, key, recorder, is_new);
+            let pass = Pass::new(&object, key, is_new);
             let result = if object.meta().deletion_timestamp.is_some() {
                 self.0.finalize(&object, &pass).await
             } else {
                 self.0.reconcile(&object, &pass).await
             };
-            let (status, wanted) = pass.into_notes();
-            Ended { result: result.map_err(|error| Failed::of(&error)), status, wanted }
+            let (status, wanted, events) = pass.into_notes();
+            let result = result.map_err(|error| Failed::of(&error));
+            Ended { result, status, wanted, events }
         })
     }
 }
@@ -73,5 +83,5 @@ impl<C: Controller> Reconcile for Live<C> {
 fn undecodable<C: Controller>(key: &Key, source: serde_json::Error) -> Ended {
     let (kind, name) = (C::Kind::kind(&()).into_owned(), key.to_string());
     let error = Error::Undecodable { kind, name, source };
-    Ended { result: Err(Failed::of(&error)), status: None, wanted: Wanted::new() }
+    Ended::failed(Failed::of(&error))
 }

@@ -8,10 +8,11 @@ use k8s_openapi::apiextensions_apiserver::pkg::apis::apiextensions::v1::CustomRe
 use kube::Resource as _;
 use kube::discovery::ApiResource;
 
+use crate::conditions::Conditions as _;
 use crate::controller::{Controller, finalizes};
-use crate::generate::crd::tidy;
+use crate::generate::crd::{initial, tidy};
 use crate::handle::Ownership;
-use crate::kind::Primary as _;
+use crate::kind::Primary;
 use crate::reconciler::{Live, Reconcile};
 use crate::registry::Registry;
 use crate::store::{Mapping, Store};
@@ -49,7 +50,7 @@ impl<C: Controller> Registered for Registration<C> {
     }
 
     fn definition(&self) -> CustomResourceDefinition {
-        tidy(C::Kind::definition())
+        initial(tidy(C::Kind::definition()), <C::Kind as Primary>::Status::INITIAL)
     }
 
     fn wire(&self, registry: &Arc<Registry>) -> Wired {

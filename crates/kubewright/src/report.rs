@@ -97,20 +97,22 @@ fn said_before(before: &Value, own: Option<&Value>) -> Asked {
     Asked { rest, conditions }
 }
 
-/// Writes `status` if it differs. Answers with the object as it then is, if it was written.
+/// The object that `status` is to be written to, as it is now, if it differs.
+pub(crate) fn unsettled(store: &Store, uid: &str, key: &Key, status: &Value) -> Option<Arc<Held>> {
+    // The newest: what it was computed from may have been written to since, by ourselves even.
+    let held = store.get(key).filter(|held| held.uid() == uid)?;
+    let own = held.own_status_fields().unwrap_or_default();
+    (!is_settled(status, &held.value()["status"], &own)).then_some(held)
+}
+
+/// Writes `status`. Answers with the object as it then is.
 pub(crate) async fn write(
     writer: &Writer,
     store: &Arc<Store>,
-    uid: &str,
+    held: &Held,
     key: &Key,
     status: &Value,
-) -> Result<Option<Arc<Held>>, Error> {
-    // The newest: what it was computed from may have been written to since, by ourselves even.
-    let Some(held) = store.get(key).filter(|held| held.uid() == uid) else { return Ok(None) };
-    let own = held.own_status_fields().unwrap_or_default();
-    if is_settled(status, &held.value()["status"], &own) {
-        return Ok(None);
-    }
+) -> Result<Arc<Held>, Error> {
     // A wrong uid would be ignored here; the resourceVersion is not.
     let body = json!({
         "apiVersion": store.kind.api_version,
@@ -125,7 +127,7 @@ pub(crate) async fn write(
     let mut mute = store.mute(key);
     let answer = writer.send(request, api.patch_status(key.name(), &parameters, &patch)).await?;
     mute.answered(answer.version());
-    Ok(Some(store.put(answer, Arrival::Own)))
+    Ok(store.put(answer, Arrival::Own))
 }
 
 /// True if somebody changed more than the status between the two.

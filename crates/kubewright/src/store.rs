@@ -15,6 +15,7 @@ use std::borrow::Cow;
 use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, OnceLock, PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard};
+use std::time::Duration;
 
 use kube::ResourceExt as _;
 use kube::discovery::ApiResource;
@@ -27,10 +28,15 @@ use crate::key::Key;
 use crate::names;
 use crate::queue::{Priority, Queue};
 use crate::raw::Raw;
+use crate::spacing::Spacing;
 use mute::Mutes;
 use refer::Namer;
 use references::References;
 use table::{Entry, Table};
+
+/// Whoever deletes an object has its children deleted a moment later, and the two are told by different
+/// watches: so long after the end of a child, the end of its owner may still be on its way.
+const NEWS_OF_THE_OWNER: Duration = Duration::from_millis(200);
 
 /// How an object leads to the object that is reconciled.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -92,7 +98,7 @@ pub(crate) struct Store {
     pub(crate) namespaced: bool,
     pub(crate) selector: Option<String>,
     pub(crate) mapping: Mapping,
-    manager: Arc<str>,
+    pub(crate) manager: Arc<str>,
     dictionary: OnceLock<Dictionary>,
     table: RwLock<Table>,
     subscribers: RwLock<Vec<Subscriber>>,
@@ -104,6 +110,8 @@ pub(crate) struct Store {
     /// What objects here name in other stores, and what others name here.
     namers: RwLock<Vec<Namer>>,
     references: References,
+    /// Children that were deleted a moment ago.
+    pub(crate) departed: Spacing,
     /// Since when which namespace's watch fails, and why.
     broken: Mutex<BTreeMap<String, (Instant, String)>>,
     /// The flags of handles that can do without this kind; none once one of them cannot.
@@ -133,6 +141,7 @@ impl Store {
             mutes: Mutes::default(),
             namers: RwLock::default(),
             references: References::default(),
+            departed: Spacing::new(NEWS_OF_THE_OWNER),
             broken: Mutex::default(),
             optional: Mutex::new(Some(Vec::new())),
         }
@@ -258,6 +267,7 @@ impl Store {
         });
         if let Some(entry) = removed {
             self.note_references(&key, None);
+            self.departed.note(&key);
             self.announce(&key, entry.index.as_deref(), Priority::High, "deleted");
         }
     }

@@ -132,7 +132,8 @@ impl Watch {
                 }
                 Ok(Err(error)) => {
                     let resource = self.resource();
-                    return Err(Error::api("list", &resource, format!("list {resource}"), error));
+                    let action = format!("list {resource}");
+                    return Err(Error::api(&self.store.manager, "list", &resource, action, error));
                 }
                 Err(_) => {
                     let action = format!("list {}", self.resource());

@@ -5,33 +5,32 @@ mod attempt;
 mod blocked;
 mod leave;
 mod lookup;
+mod tell;
 
 use std::sync::Arc;
 use std::time::Duration;
 
 use tokio::time::Instant;
-use tracing::{Instrument as _, debug, error, info, info_span, warn};
+use tracing::{Instrument as _, info_span};
 
 pub(crate) use attempt::said;
 pub(crate) use blocked::Blocked;
 
 use crate::clock::Clock;
-use crate::conditions::Status;
-use crate::error::{Error, chain};
-use crate::events::{Event, EventType, Recorder, reference};
+use crate::error::Error;
+use crate::events::Recorder;
 use crate::finalizer::Finalizer;
 use crate::handle::Ownership;
 use crate::held::Held;
 use crate::home::Leaving;
 use crate::key::Key;
 use crate::metrics::{ControllerMetrics, QueueMetrics, ReconcileResult};
-use crate::outcome::{Failure as _, Outcome, Retry};
-use crate::pass::{Asked, Wanted};
+use crate::outcome::Outcome;
+use crate::pass::Wanted;
 use crate::prune::prune;
-use crate::queue::{Finish, Item, Priority, Queue};
-use crate::reason::Reason;
+use crate::queue::{Finish, Item, Queue};
 use crate::reconciler::{Ended, Failed, Reconcile};
-use crate::report::{self, Verdict};
+use crate::spacing::Spacing;
 use crate::store::Store;
 use crate::wiring::Source;
 use crate::write::Writer;
@@ -55,6 +54,7 @@ pub(crate) struct Worker {
     pub(crate) clock: Clock,
     pub(crate) metrics: ControllerMetrics,
     pub(crate) queue_metrics: QueueMetrics,
+    pub(crate) spacing: Spacing,
     pub(crate) blocked: Blocked,
     /// Where the author's code runs, so that what it blocks is nothing of ours.
     pub(crate) passes: tokio::runtime::Handle,
@@ -94,24 +94,26 @@ impl Worker {
         let held = match self.prepare(held).await {
             Ok(Some(held)) => held,
             Ok(None) => return Some(Finish::Done),
-            Err(error) => return Some(self.conclude(held, Err(Failed::of(&error)), None).await),
+            Err(error) => {
+                return Some(self.conclude(held, Ended::failed(Failed::of(&error))).await);
+            }
         };
         if let Err(error) = self.look_for_references(&held).await {
-            return Some(self.conclude(&held, Err(Failed::of(&error)), None).await);
+            return Some(self.conclude(&held, Ended::failed(Failed::of(&error))).await);
         }
-        let Ended { mut result, status, wanted } = match self.attempt(&held).await {
+        let mut ended = match self.attempt(&held).await {
             Ok(ended) => ended,
             Err(stuck) => {
-                self.conclude(&held, Err(stuck), None).await;
+                self.conclude(&held, Ended::failed(stuck)).await;
                 return None;
             }
         };
-        if let Ok(Outcome::Done) = &result
-            && let Err(error) = self.clear(&held, &wanted).await
+        if let Ok(Outcome::Done) = &ended.result
+            && let Err(error) = self.clear(&held, &ended.wanted).await
         {
-            result = Err(Failed::of(&error));
+            ended.result = Err(Failed::of(&error));
         }
-        Some(self.conclude(&held, result, status).await)
+        Some(self.conclude(&held, ended).await)
     }
 
     /// Sees to the finalizer. None if there is nothing to run for this object.
@@ -145,120 +147,6 @@ impl Worker {
             .cloned()
             .collect();
         prune(&self.writer, &sources, held.uid(), wanted).await.map(drop)
-    }
-
-    /// Tells people how it ended, and the queue when to look again.
-    async fn conclude(
-        &self,
-        held: &Arc<Held>,
-        result: Result<Outcome, Failed>,
-        asked: Option<Asked>,
-    ) -> Finish {
-        let going = held.deleting();
-        let silent = going && result.is_ok() && asked.is_none();
-        // Neither is of use to anybody: another instance tells, or the object goes with its namespace.
-        let moot =
-            result.is_err() && (!self.writer.leads() || self.writer.doomed.contains(held.uid()));
-        let verdict = verdict(&result, going);
-        if !silent && !moot {
-            self.publish(held, &verdict);
-            if let Err(error) = self.write_status(held, asked, &verdict).await {
-                let (reason, error) = (error.reason(), chain(&error));
-                if reason == Reason::Conflict.as_str() {
-                    debug!(error, "status not written: the object has changed meanwhile");
-                } else {
-                    warn!(%reason, error, "status not written");
-                }
-                if result.is_ok() {
-                    return Finish::Retry;
-                }
-            }
-        }
-        match result {
-            Ok(Outcome::Done) if going => self.release(held).await,
-            Ok(Outcome::Done) => Finish::Done,
-            Ok(Outcome::After(delay)) => Finish::After(delay),
-            Err(failed) => self.failed(held, &failed),
-        }
-    }
-
-    async fn release(&self, held: &Held) -> Finish {
-        let Some(finalizer) = &self.finalizer else { return Finish::Done };
-        match finalizer.remove(&self.writer, held).await {
-            Ok(()) => {
-                let (kind, namespace, name) =
-                    (&self.primary.kind.kind, held.namespace(), held.name());
-                info!(kind, namespace, name, "finalized");
-                Finish::Done
-            }
-            Err(error) => self.failed(held, &Failed::of(&error)),
-        }
-    }
-
-    fn failed(&self, held: &Held, failed: &Failed) -> Finish {
-        let (reason, retry) = (&*failed.reason, failed.retry);
-        // Once, and not with every attempt: the object says it as long as it holds.
-        if self.writer.doomed.contains(held.uid()) || Verdict::failure(failed).is_told_by(held) {
-            debug!(reason, ?retry, error = failed.message, "reconcile failed again");
-        } else {
-            error!(reason, ?retry, error = failed.message, "reconcile failed");
-        }
-        match failed.retry {
-            Retry::Backoff => Finish::Retry,
-            Retry::After(delay) => Finish::After(delay),
-            Retry::OnChange => {
-                self.metrics.terminal_error();
-                Finish::Wait
-            }
-        }
-    }
-
-    async fn write_status(
-        &self,
-        held: &Arc<Held>,
-        asked: Option<Asked>,
-        verdict: &Verdict,
-    ) -> Result<(), Error> {
-        let key = key_of(held);
-        let status = report::status(held, asked, verdict, self.clock.now());
-        let written = report::write(&self.writer, &self.primary, held.uid(), &key, &status).await?;
-        if let Some(written) = written
-            && report::is_otherwise_changed(held, &written)
-        {
-            // The watch will say nothing that the answer to our write has not said already.
-            self.queue.add(key, Priority::High, "changed");
-        }
-        Ok(())
-    }
-
-    /// A failure is published when it begins or changes its reason, not with every attempt.
-    fn publish(&self, held: &Held, verdict: &Verdict) {
-        if verdict.status == Status::True || verdict.is_told_by(held) {
-            return;
-        }
-        let kind = &self.primary.kind;
-        let namespace = Some(held.namespace()).filter(|namespace| !namespace.is_empty());
-        let regarding =
-            reference(&kind.api_version, &kind.kind, namespace, held.name(), held.uid());
-        self.recorder.record(Event {
-            type_: EventType::Warning,
-            reason: verdict.reason.clone(),
-            action: "Reconcile".into(),
-            note: verdict.message.clone(),
-            regarding,
-        });
-    }
-}
-
-fn verdict(result: &Result<Outcome, Failed>, going: bool) -> Verdict {
-    match result {
-        Ok(_) if going => Verdict {
-            status: Status::True,
-            reason: Reason::Finalizing.as_str().into(),
-            message: "the object is being deleted".into(),
-        },
-        Ok(_) => Verdict::success(),
-        Err(failed) => Verdict::failure(failed),
     }
 }
 

@@ -37,14 +37,15 @@ pub(crate) struct Writer {
 }
 
 impl Writer {
+    /// To be called on the runtime that requests are to run on.
     pub(crate) fn new(
         client: Client,
         leadership: Leadership,
         manager: Arc<str>,
         doomed: Doomed,
-        runtime: Handle,
     ) -> Self {
-        Self { client, leadership, manager, fights: Arc::default(), doomed, runtime }
+        let (fights, runtime) = (Arc::default(), Handle::current());
+        Self { client, leadership, manager, fights, doomed, runtime }
     }
 
     /// True while this instance may write.
@@ -70,9 +71,13 @@ impl Writer {
         let limit = remaining.min(DEADLINE);
         match tokio::time::timeout(limit, answer).await {
             Ok(Ok(answer)) => Ok(answer),
-            Ok(Err(error)) => {
-                Err(Error::api(request.verb, &resource(request.kind), action(), error))
-            }
+            Ok(Err(error)) => Err(Error::api(
+                &self.manager,
+                request.verb,
+                &resource(request.kind),
+                action(),
+                error,
+            )),
             Err(_) => Err(Error::Deadline { action: action(), after: limit }),
         }
     }

@@ -53,9 +53,14 @@ pub(super) struct Source {
 }
 
 impl Source {
-    pub(super) fn of(binary: Binary, version: KubernetesVersion, platform: Platform) -> Self {
+    /// None if there is no release of it but its source.
+    pub(super) fn of(
+        binary: Binary,
+        version: KubernetesVersion,
+        platform: Platform,
+    ) -> Option<Self> {
         let Platform { os, architecture } = platform;
-        match binary {
+        Some(match binary {
             Binary::Etcd => {
                 let etcd = golang::etcd_version(version);
                 let base = format!("https://github.com/etcd-io/etcd/releases/download/v{etcd}");
@@ -81,13 +86,14 @@ impl Source {
                     member: Some("registry"),
                 }
             }
+            Binary::OperatorVerify | Binary::MetricsServer => return None,
             _ => {
                 let name = binary.file_name();
                 let url =
                     format!("https://dl.k8s.io/release/v{version}/bin/{os}/{architecture}/{name}");
                 Self { checksums: format!("{url}.sha256"), url, member: None }
             }
-        }
+        })
     }
 
     /// Downloads the program into the file `out`.
@@ -280,9 +286,9 @@ mod tests {
     #[test]
     fn addresses_follow_version_and_platform() {
         let platform = Platform { os: "linux", architecture: "arm64" };
-        let source = Source::of(Binary::Kubelet, "1.35".parse().unwrap(), platform);
+        let source = Source::of(Binary::Kubelet, "1.35".parse().unwrap(), platform).unwrap();
         assert_eq!(source.url, "https://dl.k8s.io/release/v1.35.4/bin/linux/arm64/kubelet");
-        let source = Source::of(Binary::Etcd, "1.36".parse().unwrap(), platform);
+        let source = Source::of(Binary::Etcd, "1.36".parse().unwrap(), platform).unwrap();
         assert!(source.url.ends_with("/v3.6.8/etcd-v3.6.8-linux-arm64.tar.gz"), "{}", source.url);
     }
 }

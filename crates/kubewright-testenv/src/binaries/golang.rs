@@ -14,6 +14,10 @@ pub const COREDNS_VERSION: &str = "1.15.0";
 
 /// The registry that is built.
 pub const REGISTRY_VERSION: &str = "3.1.2";
+/// The `operator-verify` that is built.
+pub const OPERATOR_VERIFY_VERSION: &str = "0.37.0";
+/// The metrics-server that is built.
+pub const METRICS_SERVER_VERSION: &str = "0.9.0";
 
 /// Why a build failed.
 #[derive(Debug, thiserror::Error)]
@@ -50,6 +54,16 @@ const COREDNS: Module = Module {
     version: COREDNS_VERSION,
     go_mod: include_str!("../../go/coredns/go.mod"),
     go_sum: include_str!("../../go/coredns/go.sum"),
+};
+const OPERATOR_VERIFY: Module = Module {
+    version: OPERATOR_VERIFY_VERSION,
+    go_mod: include_str!("../../go/operator-verify/go.mod"),
+    go_sum: include_str!("../../go/operator-verify/go.sum"),
+};
+const METRICS_SERVER: Module = Module {
+    version: METRICS_SERVER_VERSION,
+    go_mod: include_str!("../../go/metrics-server/go.mod"),
+    go_sum: include_str!("../../go/metrics-server/go.sum"),
 };
 const COREDNS_MAIN: &str = include_str!("../../go/coredns/main.go");
 
@@ -136,6 +150,8 @@ fn module(binary: Binary, version: KubernetesVersion) -> &'static Module {
     match binary {
         Binary::CoreDns => &COREDNS,
         Binary::Registry => &REGISTRY,
+        Binary::OperatorVerify => &OPERATOR_VERIFY,
+        Binary::MetricsServer => &METRICS_SERVER,
         _ => KUBERNETES
             .iter()
             .find(|module| module.version == version.as_str())
@@ -153,6 +169,8 @@ fn package(binary: Binary) -> &'static str {
         Binary::Kubelet => "k8s.io/kubernetes/cmd/kubelet",
         Binary::KubeProxy => "k8s.io/kubernetes/cmd/kube-proxy",
         Binary::CoreDns | Binary::Registry => ".",
+        Binary::OperatorVerify => "github.com/operator-framework/api/cmd/operator-verify",
+        Binary::MetricsServer => "sigs.k8s.io/metrics-server/cmd/metrics-server",
     }
 }
 
@@ -191,8 +209,10 @@ mod tests {
         for (module, name) in [
             (COREDNS, "github.com/coredns/coredns"),
             (REGISTRY, "github.com/distribution/distribution/v3"),
+            (OPERATOR_VERIFY, "github.com/operator-framework/api"),
+            (METRICS_SERVER, "sigs.k8s.io/metrics-server"),
         ] {
-            let line = format!("require {name} v{}\n", module.version);
+            let line = format!("{name} v{}", module.version);
             assert!(module.go_mod.contains(&line), "{line}");
         }
     }

@@ -16,6 +16,10 @@ const AUDIT_POLICY: &str = r#"{"apiVersion": "audit.k8s.io/v1", "kind": "Policy"
 /// The audit log, inside the environment's directory.
 pub(crate) const AUDIT_LOG: &str = "audit.log";
 
+/// As whom the API server passes requests on to servers of further APIs, and the only name that may say
+/// on behalf of whom it asks.
+const FRONT_PROXY: &str = "front-proxy-client";
+
 /// The keys that the API server and the controllers share.
 pub(super) struct Keys {
     pub(super) authority: Authority,
@@ -35,12 +39,15 @@ impl Keys {
         let addresses = [Ipv4Addr::LOCALHOST, plan.address, plan.api_service].map(IpAddr::V4);
         let server = authority.server("kube-apiserver", &hosts, &addresses)?;
         let kubelet = authority.client("kube-apiserver-kubelet-client", Some("system:masters"))?;
+        let front = authority.client(FRONT_PROXY, None)?;
         let (private, public) = signing_key()?;
         workspace.write("keys/ca.crt", &authority.certificate)?;
         workspace.write("keys/apiserver.crt", &server.certificate)?;
         workspace.write("keys/apiserver.key", &server.key)?;
         workspace.write("keys/kubelet-client.crt", &kubelet.certificate)?;
         workspace.write("keys/kubelet-client.key", &kubelet.key)?;
+        workspace.write("keys/front-proxy.crt", &front.certificate)?;
+        workspace.write("keys/front-proxy.key", &front.key)?;
         workspace.write("keys/tokens.key", private)?;
         workspace.write("keys/tokens.pub", public)?;
         workspace.write("audit-policy.json", AUDIT_POLICY)?;
@@ -78,6 +85,7 @@ pub(super) fn process(
         format!("--audit-policy-file={}", file("audit-policy.json")),
         format!("--audit-log-path={}", file(AUDIT_LOG)),
     ];
+    lines.extend(aggregation(&file));
     if plan.nodes {
         lines.push(format!("--advertise-address={address}"));
     } else {
@@ -89,4 +97,17 @@ pub(super) fn process(
         lines.push("--disable-admission-plugins=ServiceAccount".to_owned());
     }
     Process::new(workspace, "kube-apiserver", super::arguments(program, &lines))
+}
+
+/// What an API that another server serves, such as metrics-server's, needs to know who asks.
+fn aggregation(file: &dyn Fn(&str) -> String) -> [String; 7] {
+    [
+        format!("--proxy-client-cert-file={}", file("keys/front-proxy.crt")),
+        format!("--proxy-client-key-file={}", file("keys/front-proxy.key")),
+        format!("--requestheader-client-ca-file={}", file("keys/ca.crt")),
+        format!("--requestheader-allowed-names={FRONT_PROXY}"),
+        "--requestheader-username-headers=X-Remote-User".to_owned(),
+        "--requestheader-group-headers=X-Remote-Group".to_owned(),
+        "--requestheader-extra-headers-prefix=X-Remote-Extra-".to_owned(),
+    ]
 }

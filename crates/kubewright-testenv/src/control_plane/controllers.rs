@@ -24,6 +24,8 @@ pub(super) fn controller_manager(
         // A lost node is known as lost within seconds, as the tests of it want.
         "--node-monitor-period=1s".to_owned(),
         "--node-monitor-grace-period=10s".to_owned(),
+        // So is what an autoscaler thinks; it looks each 15 seconds otherwise.
+        "--horizontal-pod-autoscaler-sync-period=5s".to_owned(),
     ]);
     Process::new(workspace, "kube-controller-manager", super::arguments(program, &lines))
 }

@@ -6,14 +6,17 @@
 pub mod bounds;
 mod condition;
 mod core_types;
+mod initial;
 #[cfg(test)]
-mod tests;
+pub(super) mod tests;
 mod text;
 
 use k8s_openapi::apiextensions_apiserver::pkg::apis::apiextensions::v1::{
     CustomResourceDefinition, JSON, JSONSchemaProps, JSONSchemaPropsOrArray, JSONSchemaPropsOrBool,
 };
 use serde_json::Value;
+
+pub use initial::initial;
 
 /// The `format`s of a string that the API server knows; it warns of any other.
 const STRING_FORMATS: &[&str] = &[

@@ -11,8 +11,14 @@ use crate::finalizer::Finalizer;
 use crate::lease::Leadership;
 use crate::queue::{Priority, Queue};
 use crate::registration::{Registered, Wired};
+use crate::spacing::Spacing;
 use crate::store::Store;
 use crate::worker::Worker;
+
+/// Two statuses of one object are not closer than this. What an object is made of changes in bursts: three
+/// pods come up within a second, each through several states. Every status costs a request, an entry in
+/// etcd and an event for all who watch, and of a burst only the last matters. Nobody sees the delay.
+const BETWEEN_STATUSES: Duration = Duration::from_millis(200);
 
 impl Manager {
     pub(super) fn add_controllers(&mut self, controllers: &[Box<dyn Registered>]) {
@@ -52,6 +58,7 @@ impl Manager {
             recorder: shared.recorder.clone(),
             clock: shared.clock.clone(),
             queue_metrics,
+            spacing: Spacing::new(BETWEEN_STATUSES),
             blocked: shared.blocked.clone(),
             passes: shared.passes.clone(),
         });

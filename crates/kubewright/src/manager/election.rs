@@ -26,11 +26,10 @@ impl Candidate {
         Self { leadership: Leadership::always(), running: None }
     }
 
-    /// Stands for election by the Lease `lease`.
+    /// Stands for election by the Lease of this namespace and name.
     pub(super) fn stand(
         client: Client,
-        namespace: String,
-        lease: &str,
+        (namespace, lease): (String, &str),
         identity: String,
         metrics: &Metrics,
     ) -> Self {

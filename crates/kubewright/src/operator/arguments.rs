@@ -1,5 +1,7 @@
 //! The command line of an operator. Only says what there is; what a verb does is done elsewhere.
 
+use std::path::PathBuf;
+
 use clap::{Args, Parser, Subcommand, ValueEnum};
 
 use super::installation::Cluster;
@@ -51,6 +53,46 @@ pub(super) enum Artefact {
     Manager(InstallationArguments),
     /// Everything, ready for `kubectl apply --server-side -f -`.
     Install(InstallationArguments),
+    /// A reference of the kinds, for people, as Markdown.
+    Docs,
+    /// Write all files that a project keeps: deploy/ and docs/reference/.
+    All(TreeArguments),
+    /// Write a bundle for the Operator Lifecycle Manager, and the `bundle.Dockerfile` beside it.
+    Bundle(BundleArguments),
+}
+
+/// Which release a bundle is, and where it goes.
+#[derive(Args, Clone)]
+pub(super) struct BundleArguments {
+    /// The folder of the bundle.
+    #[arg(long, default_value = "bundle", value_name = "FOLDER")]
+    pub(super) output: PathBuf,
+    /// The operator's image [default: that of kubewright.toml, with `v` and the version as its tag].
+    #[arg(long)]
+    pub(super) image: Option<String>,
+    /// The version of the release.
+    #[arg(long, default_value = "0.0.1")]
+    pub(super) version: String,
+    /// The channels that it is published in.
+    #[arg(long, default_value = "alpha", value_delimiter = ',')]
+    pub(super) channels: Vec<String>,
+    /// The channel of whoever asks for none [default: the first].
+    #[arg(long)]
+    pub(super) default_channel: Option<String>,
+    /// Write nothing, and fail if something would be written: for CI.
+    #[arg(long)]
+    pub(super) check: bool,
+}
+
+/// Where files are written to.
+#[derive(Args, Clone)]
+pub(super) struct TreeArguments {
+    /// The root of the project.
+    #[arg(long, default_value = ".", value_name = "FOLDER")]
+    pub(super) output: PathBuf,
+    /// Write nothing, and fail if something would be written: for CI.
+    #[arg(long)]
+    pub(super) check: bool,
 }
 
 /// How definitions may differ from what the code says.
@@ -84,4 +126,35 @@ pub(super) enum Reach {
     Cluster,
     /// The one that it runs in, by a Role there.
     Namespaced,
+}
+
+#[cfg(test)]
+mod tests {
+    use clap::CommandFactory as _;
+
+    use super::*;
+
+    #[test]
+    fn the_command_line_is_consistent() {
+        Arguments::command().debug_assert();
+    }
+
+    #[test]
+    fn a_release_has_the_defaults_of_operator_sdk() {
+        let arguments = Arguments::try_parse_from(["a", "generate", "bundle"]).ok().unwrap();
+        let Some(Verb::Generate(Artefact::Bundle(bundle))) = arguments.verb else { panic!() };
+        assert_eq!((&*bundle.version, &bundle.channels[..]), ("0.0.1", &["alpha".to_owned()][..]));
+        let text =
+            "a generate bundle --version 1.0.0 --channels stable,fast --default-channel fast";
+        let arguments = Arguments::try_parse_from(text.split(' ')).ok().unwrap();
+        let Some(Verb::Generate(Artefact::Bundle(bundle))) = arguments.verb else { panic!() };
+        assert_eq!(bundle.channels, ["stable", "fast"]);
+    }
+
+    #[test]
+    fn a_namespace_that_cannot_be_is_refused() {
+        for text in ["a generate install --namespace A", "a generate crd --bounds spec.size=1"] {
+            assert!(Arguments::try_parse_from(text.split(' ')).is_err(), "{text}");
+        }
+    }
 }

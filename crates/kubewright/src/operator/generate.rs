@@ -1,17 +1,26 @@
 //! The subcommand `generate`: gathers what the artefacts are made from, and prints them.
 
+use std::collections::{BTreeMap, BTreeSet};
 use std::io::Write as _;
+use std::sync::Arc;
 
 use k8s_openapi::apiextensions_apiserver::pkg::apis::apiextensions::v1::CustomResourceDefinition;
 
 use super::Operator;
-use super::arguments::{Artefact, InstallArguments, InstallationArguments, Reach};
+use super::arguments::{
+    Artefact, BundleArguments, InstallArguments, InstallationArguments, Reach, TreeArguments,
+};
+use super::files::Tree;
 use crate::error::chain;
+use crate::generate::bundle::{self, Bundle, Release};
 use crate::generate::crd::bounds::{self, Bounds};
+use crate::generate::files::{self, File};
 use crate::generate::rbac::Scope;
 use crate::generate::yaml::documents;
-use crate::generate::{Installation, install, manager, own_namespace};
+use crate::generate::{Installation, Related, docs, install, manager, own_namespace};
 use crate::project::{Project, ProjectError};
+use crate::registration::Registered;
+use crate::registry::Registry;
 
 impl Operator {
     /// The definitions of the reconciled kinds, each field of `bounds` narrowed.
@@ -30,12 +39,28 @@ impl Operator {
         Ok(Installation {
             operator: self.name.clone(),
             definitions: self.definitions(),
+            related: self.related(),
             access: self.access(),
             environment: self.environment.clone(),
             namespace: own_namespace(&self.name),
             image: self.described()?.default_image(),
             scope: Scope::Cluster,
         })
+    }
+
+    fn related(&self) -> BTreeMap<String, Vec<Related>> {
+        let registry = Arc::new(Registry::new(&self.name));
+        let related = |controller: &dyn Registered| {
+            let name = controller.definition().metadata.name.unwrap_or_default();
+            let sources = controller.wire(&registry).asked.sources;
+            let kinds = sources.iter().map(|source| &source.store.kind);
+            let event = Related { kind: "Event".to_owned(), version: "v1".to_owned() };
+            let kinds = kinds
+                .map(|kind| Related { kind: kind.kind.clone(), version: kind.version.clone() });
+            let kinds: BTreeSet<_> = kinds.chain([event]).collect();
+            (name, kinds.into_iter().collect())
+        };
+        self.controllers.iter().map(|controller| related(&**controller)).collect()
     }
 
     /// The project as its file describes it, or by its name alone.
@@ -59,9 +84,63 @@ impl Operator {
             Artefact::Install(arguments) => {
                 documents(&install::install(&self.installed(arguments)?))
             }
+            Artefact::Docs => Ok(docs::docs(&self.definitions())),
+            Artefact::All(arguments) => return self.all(&arguments),
+            Artefact::Bundle(arguments) => return self.bundle(arguments),
         };
-        let text = text.map_err(|error| chain(&error))?;
-        std::io::stdout().write_all(text.as_bytes()).map_err(|error| error.to_string())
+        print(&text.map_err(|error| chain(&error))?)
+    }
+
+    fn all(&self, arguments: &TreeArguments) -> Result<(), String> {
+        let installation = self.installation().map_err(|error| chain(&error))?;
+        let files = files::files(&installation).map_err(|error| chain(&error))?;
+        let command = format!("{} generate all", self.name);
+        self.keep(&files, &command, arguments)
+    }
+
+    fn bundle(&self, arguments: BundleArguments) -> Result<(), String> {
+        let BundleArguments { output, image, version, channels, default_channel, check } =
+            arguments;
+        let project = self.described().map_err(|error| chain(&error))?;
+        let mut installation = self.installation().map_err(|error| chain(&error))?;
+        installation.image = image.unwrap_or_else(|| project.image_of(&version));
+        let output = match output.file_name() {
+            Some(_) => output,
+            None => std::path::absolute(&output).map_err(|error| error.to_string())?,
+        };
+        let (Some(root), Some(folder)) = (output.parent(), output.file_name()) else {
+            return Err(format!("{} cannot be the folder of a bundle", output.display()));
+        };
+        let bundle = Bundle {
+            installation: &installation,
+            about: &project.bundle,
+            samples: &self.samples,
+            release: Release { version, channels, default_channel },
+            folder: folder.to_string_lossy().into_owned(),
+        };
+        let files = bundle::bundle(&bundle).map_err(|error| chain(&error))?;
+        let tree = TreeArguments { output: root.to_owned(), check };
+        self.keep(&files, &bundle::command(&self.name), &tree)
+    }
+
+    /// Writes the files, or says which differ.
+    fn keep(&self, files: &[File], command: &str, arguments: &TreeArguments) -> Result<(), String> {
+        let TreeArguments { output, check } = arguments;
+        let root = output.strip_prefix(".").unwrap_or(output); // reads better in what is said
+        let tree = Tree { root, command };
+        if !check {
+            let done = tree.write(files).map_err(|error| chain(&error))?;
+            return print(&done.into_iter().map(|line| line + "\n").collect::<String>());
+        }
+        let mut said = tree.check(files).map_err(|error| chain(&error))?;
+        if said.is_empty() {
+            return Ok(());
+        }
+        said.push(format!(
+            "run `{command}` (from the source: `cargo run --package {} -- …`)",
+            self.name
+        ));
+        Err(said.join("\n"))
     }
 
     pub(super) fn install(&self, arguments: &InstallArguments) -> Result<(), String> {
@@ -82,4 +161,8 @@ impl Operator {
         }
         Ok(installation)
     }
+}
+
+fn print(text: &str) -> Result<(), String> {
+    std::io::stdout().write_all(text.as_bytes()).map_err(|error| error.to_string())
 }

@@ -45,7 +45,9 @@ impl Watch {
         match timeout(LIST_DEADLINE, self.api.list(&parameters)).await {
             Ok(Ok(_)) => Ok(None),
             Ok(Err(kube::Error::Api(status))) if is_too_large(&status) => Ok(Some(newest)),
-            Ok(Err(error)) => Err(Error::api("list", &resource, action(), error)),
+            Ok(Err(error)) => {
+                Err(Error::api(&self.store.manager, "list", &resource, action(), error))
+            }
             Err(_) => Err(Error::Deadline { action: action(), after: LIST_DEADLINE }),
         }
     }

@@ -10,7 +10,6 @@ use tracing::{Instrument as _, Span, error};
 
 use crate::held::Held;
 use crate::outcome::Retry;
-use crate::pass::Wanted;
 use crate::queue::Finish;
 use crate::reason::Reason;
 use crate::reconciler::{Ended, Failed};
@@ -22,7 +21,7 @@ const GRACE: Duration = Duration::from_secs(2);
 impl Worker {
     /// One run of the author's code. Fails only if that still runs.
     pub(super) async fn attempt(self: &Arc<Self>, held: &Arc<Held>) -> Result<Ended, Failed> {
-        let pass = self.reconciler.clone().pass(held.clone(), self.recorder.clone());
+        let pass = self.reconciler.clone().pass(held.clone());
         let mut task = self.passes.spawn(pass.instrument(Span::current()));
         if let Ok(joined) = tokio::time::timeout(self.deadline, &mut task).await {
             return Ok(joined.unwrap_or_else(|error| {
@@ -58,7 +57,7 @@ impl Worker {
 }
 
 fn ended(reason: Reason, message: String) -> Ended {
-    Ended { result: Err(failed(reason, message)), status: None, wanted: Wanted::new() }
+    Ended::failed(failed(reason, message))
 }
 
 fn failed(reason: Reason, message: String) -> Failed {

@@ -4,7 +4,7 @@ use kubewright::cluster::{self, ClusterError, Step};
 use kubewright::k8s_openapi::api::core::v1::{ConfigMap, Namespace};
 use kubewright::k8s_openapi::apiextensions_apiserver::pkg::apis::apiextensions::v1::CustomResourceDefinition;
 use kubewright::kube::Api;
-use kubewright::kube::api::PostParams;
+use kubewright::kube::api::{ListParams, PostParams};
 use kubewright::prelude::*;
 use kubewright_testenv::Env;
 use serde_json::{Value, json};
@@ -64,7 +64,7 @@ async fn a_definition_is_created_unchanged_configured_and_objects_of_its_kind_ma
     assert_eq!(configured, [format!("{DEFINITION} configured"), format!("{book} unchanged")]);
     documents[1]["spec"]["pages"] = json!(6);
     let refused = kubewright::chain(&applied(&env, &documents).await.unwrap_err());
-    assert!(refused.contains("spec.pages") && refused.contains("5"), "{refused}");
+    assert!(refused.contains("spec.pages") && refused.contains('5'), "{refused}");
 }
 
 #[kubewright_testenv::test]
@@ -137,7 +137,7 @@ async fn our_finalizer_comes_off_all_objects_and_theirs_stays(env: Env) {
     let client = env.client();
     let removed = cluster::remove_finalizers(&client, NAME, &definitions()).await.unwrap();
     assert_eq!(removed, 40);
-    for book in env.api::<Book>().list(&Default::default()).await.unwrap() {
+    for book in env.api::<Book>().list(&ListParams::default()).await.unwrap() {
         assert_eq!(book.finalizers(), [THEIRS]);
     }
     assert_eq!(cluster::remove_finalizers(&client, NAME, &definitions()).await.unwrap(), 0);

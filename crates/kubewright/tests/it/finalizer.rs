@@ -90,7 +90,7 @@ async fn finalizers(env: &Env, name: &str) -> Vec<String> {
     env.api::<Book>().get(name).await.unwrap().finalizers().to_vec()
 }
 
-async fn gone(env: &Env, name: &str) {
+pub async fn gone(env: &Env, name: &str) {
     env.eventually(&format!("{name} is gone"), async || {
         match env.api::<Book>().get_opt(name).await.unwrap() {
             None => Ok(()),

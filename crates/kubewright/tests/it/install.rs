@@ -1,8 +1,10 @@
 //! What `generate` prints is taken by the API server as it is, field by field.
 
-use kubewright::generate::rbac::Scope;
+use kubewright::generate::rbac::{self, Scope};
 use kubewright::generate::{Installation, install};
+use kubewright::k8s_openapi::api::authorization::v1::SubjectAccessReview;
 use kubewright::k8s_openapi::api::core::v1::{Namespace, Pod};
+use kubewright::k8s_openapi::api::rbac::v1::RoleBinding;
 use kubewright::kube::api::{Api, DynamicObject, ListParams, Patch, PatchParams, PostParams};
 use kubewright::kube::discovery;
 use kubewright::prelude::*;
@@ -86,4 +88,43 @@ async fn for_one_namespace_everything_is_taken_in_a_dry_run(env: Env) {
         assert_ne!(document["kind"], "Namespace");
         apply(&env, &document, &dry).await;
     }
+}
+
+/// Whether `user` may do this in the test's namespace.
+async fn may(env: &Env, user: &str, verb: &str, resource: &str) -> bool {
+    let (resource, subresource) = resource.split_once('/').unwrap_or((resource, ""));
+    let attributes = json!({
+        "group": "test.kubewright.dev", "resource": resource, "subresource": subresource,
+        "verb": verb, "namespace": env.namespace(),
+    });
+    let spec = json!({"user": user, "resourceAttributes": attributes});
+    let review: SubjectAccessReview = serde_json::from_value(json!({"spec": spec})).unwrap();
+    let answer = Api::all(env.client()).create(&PostParams::default(), &review).await;
+    answer.unwrap().status.is_some_and(|status| status.allowed)
+}
+
+#[kubewright_testenv::test(controllers)]
+async fn who_may_edit_or_view_a_namespace_may_do_so_with_its_books(env: Env) {
+    let operator = installation("aggregated-operator", Scope::Cluster);
+    let strictly = PatchParams::apply("tests").validation_strict().force();
+    for role in rbac::people(&operator.operator, &operator.definitions[0]) {
+        apply(&env, &json!(role), &strictly).await;
+    }
+    for role in ["edit", "view"] {
+        let binding = json!({
+            "metadata": {"name": role},
+            "roleRef": {"apiGroup": "rbac.authorization.k8s.io", "kind": "ClusterRole", "name": role},
+            "subjects": [{"kind": "User", "name": format!("may-{role}")}],
+        });
+        env.create::<RoleBinding>(serde_json::from_value(binding).unwrap()).await;
+    }
+    env.eventually("the roles are aggregated", async || {
+        let can = may(&env, "may-edit", "create", "books").await
+            && may(&env, "may-view", "list", "books").await;
+        can.then_some(()).ok_or_else(|| "not yet".to_owned())
+    })
+    .await;
+    assert!(may(&env, "may-view", "get", "books/status").await);
+    assert!(!may(&env, "may-view", "delete", "books").await);
+    assert!(!may(&env, "may-edit", "deletecollection", "books").await);
 }

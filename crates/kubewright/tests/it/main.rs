@@ -4,6 +4,7 @@
 #![expect(unreachable_pub, reason = "modules of a test binary have no outside")]
 
 mod books;
+mod bundle;
 mod cluster;
 mod cluster_scope;
 mod compiler;
@@ -13,11 +14,13 @@ mod faults;
 mod finalizer;
 mod gadgets;
 mod health;
+mod initial;
 mod install;
 mod isolation;
 mod labelled;
 mod leader;
 mod leaving;
+mod logs;
 mod optional;
 mod ownership;
 mod queue_order;
@@ -29,6 +32,7 @@ mod runnable;
 mod running;
 mod seen;
 mod shared;
+mod spacing;
 mod status;
 mod terminating;
 mod world;

@@ -224,6 +224,7 @@ async fn a_verb_that_is_taken_away_is_named_and_its_return_heals(env: Env) {
     });
     let message = message.await;
     assert!(message.contains("may not patch deployments.apps"), "{message}");
+    assert!(message.contains(&name), "{message}");
     less.rules = role.rules;
     roles.replace(&name, &PostParams::default(), &less).await.unwrap();
     reconciled(&env, "a", "True", "Reconciled").await;

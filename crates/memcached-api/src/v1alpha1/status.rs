@@ -46,6 +46,8 @@ pub struct MemcachedStatus {
 
 #[cfg(feature = "operator")]
 impl kubewright::Conditions for MemcachedStatus {
+    const INITIAL: &'static [&'static str] = &["Available", "Progressing", "Degraded"];
+
     fn conditions(&mut self) -> &mut Vec<Condition> {
         &mut self.conditions
     }

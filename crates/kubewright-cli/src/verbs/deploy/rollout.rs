@@ -37,20 +37,21 @@ pub(super) async fn wait(
             return Ok(namespace);
         };
         let trouble = trouble::look(client, &found).await?;
-        let line = trouble.as_ref().map_or(waiting, Trouble::line);
+        let line = trouble.as_ref().map_or(waiting, |trouble| trouble.class().to_owned());
         if line != told {
             Progress::Shown.note(&format!("waiting for deployment/{name}: {line}"));
             told = line;
         }
-        troubled = trouble.map(|now| match troubled.take() {
-            Some((before, since)) if before.is_like(&now) => (now, since),
+        // What crashes runs for a moment now and then, and is the same trouble afterwards.
+        let now = trouble.clone().map(|now| match troubled.take() {
+            Some((before, since)) if before.class() == now.class() => (now, since),
             _ => (now, Instant::now()),
         });
-        let is_hopeless = troubled.as_ref().is_some_and(|(_, since)| since.elapsed() > PATIENCE);
+        let is_hopeless = now.as_ref().is_some_and(|(_, since)| since.elapsed() > PATIENCE);
         if is_hopeless || begun.elapsed() > LIMIT {
-            let trouble = troubled.map(|(trouble, _)| trouble);
             return Err(trouble::explain(client, &found, trouble, image).await);
         }
+        troubled = now.or(troubled);
         tokio::time::sleep(LOOK).await;
     }
 }
@@ -65,12 +66,14 @@ fn waiting_for(deployment: &Deployment) -> Option<String> {
     let (updated, all) =
         (status.updated_replicas.unwrap_or_default(), status.replicas.unwrap_or_default());
     let available = status.available_replicas.unwrap_or_default();
+    let unavailable = status.unavailable_replicas.unwrap_or_default();
     if updated < wanted {
         Some(format!("{updated} of {wanted} pods are new"))
+    } else if unavailable > 0 || available < wanted {
+        let ready = (wanted - unavailable.max(1)).max(0);
+        Some(format!("{ready} of {wanted} pods are ready"))
     } else if all > updated {
         Some(format!("{} old pods end", all - updated))
-    } else if available < wanted {
-        Some(format!("{available} of {wanted} pods are ready"))
     } else {
         None
     }
@@ -101,7 +104,17 @@ mod tests {
             ),
             (json!({ "observedGeneration": 2, "replicas": 1 }), "0 of 1 pods are new"),
             (
-                json!({ "observedGeneration": 2, "replicas": 2, "updatedReplicas": 1 }),
+                json!({
+                    "observedGeneration": 2, "replicas": 2, "updatedReplicas": 1,
+                    "availableReplicas": 1, "unavailableReplicas": 1,
+                }),
+                "0 of 1 pods are ready",
+            ),
+            (
+                json!({
+                    "observedGeneration": 2, "replicas": 2, "updatedReplicas": 1,
+                    "availableReplicas": 2,
+                }),
                 "1 old pods end",
             ),
             (

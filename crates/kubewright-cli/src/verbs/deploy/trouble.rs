@@ -25,18 +25,14 @@ pub(super) struct Trouble {
 
 impl Trouble {
     /// In one line.
-    pub(super) fn line(&self) -> String {
+    fn line(&self) -> String {
         format!("{}: {}", self.reason, self.message)
     }
 
-    /// True if it is the same trouble, though the words may differ (`back-off 20s`, `back-off 40s`), or
-    /// the turn (an image that cannot be pulled is `ErrImagePull` and `ImagePullBackOff` by turns).
-    pub(super) fn is_like(&self, other: &Self) -> bool {
-        self.class() == other.class()
-    }
-
-    fn class(&self) -> &str {
-        if self.is_about_the_image() { "image" } else { &self.reason }
+    /// The same for the same trouble, though the words differ (`back-off 20s`, `back-off 40s`) or the
+    /// turn (an image that cannot be pulled is `ErrImagePull` and `ImagePullBackOff` by turns).
+    pub(super) fn class(&self) -> &str {
+        if self.is_about_the_image() { "the image cannot be pulled" } else { &self.reason }
     }
 
     fn is_about_the_image(&self) -> bool {
@@ -172,7 +168,7 @@ mod tests {
     fn an_image_that_cannot_be_had_is_one_trouble_whatever_it_is_called() {
         let [first, second] = ["ErrImagePull", "ImagePullBackOff"]
             .map(|reason| trouble(&json!({ "waiting": { "reason": reason } })).unwrap());
-        assert!(first.is_like(&second));
+        assert_eq!(first.class(), second.class());
         let advice = first.advice("a:1", "system");
         assert!(advice.contains("`kubewright image load a:1`"), "{advice}");
     }

@@ -1,6 +1,6 @@
 //! The definitions of two kinds that have everything, as values and on a real API server.
 
-pub(super) mod fixture;
+pub(in crate::generate) mod fixture;
 mod server;
 
 use kube::CustomResourceExt as _;

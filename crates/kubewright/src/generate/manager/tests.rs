@@ -8,6 +8,7 @@ fn installation() -> Installation {
     Installation {
         operator: "guestbook-operator".to_owned(),
         definitions: Vec::new(),
+        related: std::collections::BTreeMap::new(),
         access: Access::default(),
         environment: vec![("GUESTBOOK_IMAGE".to_owned(), "example.com/guestbook:1".to_owned())],
         namespace: "guestbook-operator-system".to_owned(),

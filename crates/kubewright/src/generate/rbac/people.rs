@@ -5,6 +5,9 @@
 //! and `view` as well, so that who may work in a namespace may use the operator there without being
 //! granted anything more.
 
+#[cfg(test)]
+mod tests;
+
 use k8s_openapi::api::rbac::v1::{ClusterRole, PolicyRule};
 use k8s_openapi::apiextensions_apiserver::pkg::apis::apiextensions::v1::CustomResourceDefinition;
 

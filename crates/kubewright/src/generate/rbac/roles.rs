@@ -67,7 +67,9 @@ pub fn roles(access: &Access, operator: &str, namespace: &str, scope: &Scope) ->
             objects.extend(account.in_cluster(&manager, [&rules[..], cluster_rules].concat()));
         }
         Scope::Namespaces(namespaces) => {
-            objects.extend(account.in_cluster(&manager, cluster_rules.clone()));
+            // By its namespace, so that a second installation for other namespaces does not take it over.
+            let in_cluster = format!("{manager}-{namespace}");
+            objects.extend(account.in_cluster(&in_cluster, cluster_rules.clone()));
             let granted = namespaces
                 .iter()
                 .flat_map(|namespace| account.in_namespace(&manager, namespace, rules.clone()));

@@ -141,8 +141,8 @@ fn objects_have_the_names_that_kubebuilder_gives_them() {
     let objects = json!(roles(&access(), "guestbook", "system", &scope));
     let names: Vec<_> = objects.as_array().unwrap().iter().map(describe).collect();
     let expected = [
-        "ClusterRole guestbook-manager-role",
-        "ClusterRoleBinding guestbook-manager-rolebinding",
+        "ClusterRole guestbook-manager-system-role",
+        "ClusterRoleBinding guestbook-manager-system-rolebinding",
         "Role a/guestbook-manager-role",
         "RoleBinding a/guestbook-manager-rolebinding",
         "Role b/guestbook-manager-role",

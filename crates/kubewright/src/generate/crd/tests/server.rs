@@ -4,12 +4,13 @@ use std::io::Write as _;
 use std::process::Stdio;
 
 use k8s_openapi::apiextensions_apiserver::pkg::apis::apiextensions::v1::CustomResourceDefinition;
-use kube::api::{Patch, PatchParams, PostParams};
+use kube::api::{ApiResource, DynamicObject, GroupVersionKind, Patch, PatchParams, PostParams};
 use kube::{Api, CustomResourceExt as _};
 use kubewright_testenv::Env;
 use serde_json::{Value, json};
 
 use super::fixture::{Any, Either, Everything, Inner, Level, Optional, Podded, everything};
+use crate::generate::crd::bounds::narrow;
 use crate::generate::crd::tidy;
 use crate::generate::yaml::documents;
 
@@ -123,6 +124,36 @@ async fn a_value_out_of_bounds_is_refused(env: Env) {
         object["spec"][field] = json!(value);
         let words = refusal(&env, &object).await;
         assert!(words.contains(&format!("spec.{field}")), "{words}");
+    }
+}
+
+#[kubewright_testenv::test]
+async fn whoever_installs_a_definition_can_narrow_a_field(env: Env) {
+    let mut definitions = [in_group(&tidy(Everything::crd()), "narrow.example.com")];
+    let bounds = ["spec.defaulted=5..9".parse().unwrap(), "spec.ranged=..5".parse().unwrap()];
+    narrow(&mut definitions, &bounds).unwrap();
+    env.install(&definitions).await;
+    let resource = ApiResource::from_gvk_with_plural(
+        &GroupVersionKind::gvk("narrow.example.com", "v1", "Everything"),
+        "everythings",
+    );
+    let api: Api<DynamicObject> = Api::namespaced_with(env.client(), env.namespace(), &resource);
+    let create = async |field: &str, value: Value| {
+        let mut object = DynamicObject::new("a", &resource).data(json!({"spec": everything()}));
+        object.data["spec"]["ranged"] = json!(5);
+        object.data["spec"][field] = value;
+        api.create(&PostParams { dry_run: true, ..PostParams::default() }, &object).await
+    };
+    let created = create("defaulted", Value::Null).await.unwrap();
+    assert_eq!(created.data["spec"]["defaulted"], 5, "what is left out is in bounds");
+    for (field, value, bound) in [("defaulted", 4, "5"), ("defaulted", 10, "9"), ("ranged", 6, "5")]
+    {
+        let words = create(field, json!(value)).await.unwrap_err().to_string();
+        let expected = format!(
+            "should be {} than or equal to {bound}",
+            if value < 5 { "greater" } else { "less" }
+        );
+        assert!(words.contains(&format!("spec.{field}")) && words.contains(&expected), "{words}");
     }
 }
 
