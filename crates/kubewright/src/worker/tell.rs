@@ -50,7 +50,9 @@ impl Worker {
             }
         }
         if told == Told::Yes {
-            events.into_iter().for_each(|event| self.recorder.record(event));
+            for event in events {
+                self.recorder.record(event);
+            }
         }
         match result {
             Ok(Outcome::Done) if going => self.release(held).await,
