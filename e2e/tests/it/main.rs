@@ -1,3 +1,7 @@
 //! The operator on real pods, in the cluster, under the roles that it ships with.
 
+#![expect(clippy::unwrap_used, clippy::panic, reason = "a test fails by a panic")]
+
+mod deletion;
+mod removal;
 mod tutorial;
