@@ -3,5 +3,7 @@
 #![expect(clippy::unwrap_used, clippy::panic, reason = "a test fails by a panic")]
 
 mod deletion;
+mod killing;
 mod removal;
+mod replacement;
 mod tutorial;
