@@ -6,4 +6,6 @@ mod deletion;
 mod killing;
 mod removal;
 mod replacement;
+mod roles;
 mod tutorial;
+mod writes;
