@@ -47,6 +47,9 @@ pub(crate) async fn measure(program: &Path, times: usize, bars: &mut Bars) -> an
         let one = cache(&installed, &format!("cache-{number}")).await?;
         let (took, writes) = (one.ready, one.statuses);
         progress(&format!("{SIZE} pods ready after {took:.2?}, {writes} writes to the status"));
+        if took.as_secs_f64() * 1e3 > READY {
+            complaints(&installed).await?;
+        }
         ready.add(took);
         seen.push(one);
     }
@@ -60,6 +63,18 @@ pub(crate) async fn measure(program: &Path, times: usize, bars: &mut Bars) -> an
     bars.exactly("pods: last status unlike the pods", untrue, 0);
     process.stop().await?;
     installed.stop("pods", bars).await
+}
+
+/// Tells what scheduler and kubelet have complained of, where something took too long.
+async fn complaints(installed: &Installed) -> anyhow::Result<()> {
+    let warnings = ListParams::default().fields("type=Warning");
+    for event in installed.objects().events().list(&warnings).await? {
+        let (reason, message) =
+            (event.reason.unwrap_or_default(), event.message.unwrap_or_default());
+        let pod = event.involved_object.name.unwrap_or_default();
+        progress(&format!("  {pod}: {reason}: {message}"));
+    }
+    Ok(())
 }
 
 /// One cache from its beginning to its end.
