@@ -3,7 +3,9 @@
 
 #![expect(clippy::panic, reason = "a test fails by a panic")]
 
+pub mod caches;
 pub mod deployed;
 pub mod image;
 pub mod kubectl;
+pub mod programs;
 pub mod servers;

@@ -31,6 +31,7 @@ pub struct Builder {
     version: Option<KubernetesVersion>,
     controllers: bool,
     durable: bool,
+    strict: bool,
     nodes: u8,
     images: Vec<PathBuf>,
     progress: Progress,
@@ -43,6 +44,7 @@ impl Default for Builder {
             version: None,
             controllers: false,
             durable: false,
+            strict: false,
             nodes: 0,
             images: Vec::new(),
             progress: Progress::Shown,
@@ -82,6 +84,12 @@ impl Builder {
     #[must_use]
     pub fn durable(self) -> Self {
         Self { durable: true, ..self }
+    }
+
+    /// With the admission plugin `OwnerReferencesPermissionEnforcement`, as some clusters have it.
+    #[must_use]
+    pub fn strict(self) -> Self {
+        Self { strict: true, ..self }
     }
 
     /// With this many nodes.
@@ -238,6 +246,7 @@ impl Builder {
             controllers: self.controllers || self.nodes > 0,
             durable: self.durable,
             nodes: self.nodes > 0,
+            strict: self.strict,
         }
     }
 

@@ -109,7 +109,7 @@ async fn a_namespace_and_what_runs_in_it_are_gone_when_that_is_said(env: Env) {
     assert!(namespaces.get_opt(&name).await.unwrap().is_none());
 }
 
-#[kubewright_testenv::test(own)]
+#[kubewright_testenv::test(own, controllers)]
 async fn definitions_go_with_their_objects_although_no_operator_runs_any_more(env: Env) {
     assert_eq!(uninstalled(&env).await.unwrap(), [format!("{DEFINITION} not found")]);
     let operator = running::start::<Endings>(&env, running::flags(&env)).await;
@@ -143,7 +143,7 @@ async fn our_finalizer_comes_off_all_objects_and_theirs_stays(env: Env) {
     assert_eq!(cluster::remove_finalizers(&client, NAME, &definitions()).await.unwrap(), 0);
 }
 
-#[kubewright_testenv::test(own)]
+#[kubewright_testenv::test(own, controllers)]
 async fn objects_that_wait_for_others_are_named_with_the_remedy(env: Env) {
     env.install(&definitions()).await;
     let mut held = book("held");
