@@ -2,11 +2,14 @@
 
 #![expect(clippy::unwrap_used, clippy::panic, reason = "a test fails by a panic")]
 
+mod autoscaling;
 mod bounds;
 mod deletion;
 mod killing;
 mod removal;
 mod replacement;
 mod roles;
+mod rollout;
+mod serving;
 mod tutorial;
 mod writes;
