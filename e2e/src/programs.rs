@@ -102,11 +102,11 @@ fn program(package: &str) -> anyhow::Result<PathBuf> {
         .context("cannot run cargo")?;
     ensure!(output.status.success(), "{package} cannot be built");
     let text = String::from_utf8(output.stdout)?;
-    let executables = text.lines().filter_map(|line| {
+    let mut executables = text.lines().filter_map(|line| {
         let message: Value = serde_json::from_str(line).ok()?;
         message["executable"].as_str().map(PathBuf::from)
     });
-    executables.last().with_context(|| format!("{package} has no program"))
+    executables.next_back().with_context(|| format!("{package} has no program"))
 }
 
 fn workspace() -> &'static Path {

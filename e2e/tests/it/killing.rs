@@ -12,7 +12,7 @@ use kube::api::{DeleteParams, ListParams, Patch, PatchParams, PostParams};
 use kubewright_testenv::Env;
 use memcached_api::v1alpha1::Memcached;
 use memcached_e2e::caches::{memcached, repeats, until_none};
-use memcached_e2e::deployed::{installation, until_ready};
+use memcached_e2e::deployed::{installation, requests, until_ready};
 use memcached_e2e::image::Build;
 use memcached_e2e::programs::Outside;
 use serde_json::json;
@@ -91,7 +91,8 @@ async fn however_often_the_operator_is_killed_the_end_is_right(env: Env) {
     let operator = Outside::prepare(&env, &installation(Build::Shipped)).await.unwrap();
     let mut wanted = Wanted::new();
     let mut random = Rng::with_seed(5);
-    for _ in 0..repeats(10, 100) {
+    let lives = repeats(10, 100);
+    for _ in 0..lives {
         let mut process = operator.start().unwrap();
         let life = Duration::from_millis(random.u64(100..1200));
         let churn = async {
@@ -108,9 +109,11 @@ async fn however_often_the_operator_is_killed_the_end_is_right(env: Env) {
         let ((), killed) = tokio::join!(churn, death);
         killed.unwrap();
     }
+    let asked = requests(&env).len();
+    assert!(asked > lives, "it did something in its {lives} lives: {asked} requests");
     let _process = operator.start().unwrap();
     until_right(&env, &wanted).await;
-    println!("in the end: {wanted:?}");
+    println!("after {lives} kills and {asked} requests: {wanted:?}");
     env.api::<Memcached>()
         .delete_collection(&DeleteParams::default(), &ListParams::default())
         .await

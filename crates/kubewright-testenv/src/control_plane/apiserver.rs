@@ -13,12 +13,6 @@ use crate::workspace::Workspace;
 const AUDIT_POLICY: &str = r#"{"apiVersion": "audit.k8s.io/v1", "kind": "Policy",
  "omitStages": ["RequestReceived"], "rules": [{"level": "Metadata"}]}"#;
 
-/// Admission beside what is on by default.
-const USUAL: &str = "NodeRestriction";
-/// And what some clusters have besides: who sets an owner whose deletion then waits needs a permission on
-/// that owner.
-const STRICT: &str = "NodeRestriction,OwnerReferencesPermissionEnforcement";
-
 /// The audit log, inside the environment's directory.
 pub(crate) const AUDIT_LOG: &str = "audit.log";
 
@@ -86,7 +80,7 @@ pub(super) fn process(
         format!("--service-account-signing-key-file={}", file("keys/tokens.key")),
         format!("--service-cluster-ip-range={}", plan.services),
         "--authorization-mode=Node,RBAC".to_owned(),
-        format!("--enable-admission-plugins={}", if plan.strict { STRICT } else { USUAL }),
+        format!("--enable-admission-plugins={}", plan.admission),
         "--allow-privileged=true".to_owned(),
         format!("--audit-policy-file={}", file("audit-policy.json")),
         format!("--audit-log-path={}", file(AUDIT_LOG)),

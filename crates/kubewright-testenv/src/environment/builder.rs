@@ -25,6 +25,12 @@ use crate::workspace::Workspace;
 /// cannot leave the machine.
 const SERVICES_WITHOUT_NODES: (&str, Ipv4Addr) = ("127.96.0.0/16", Ipv4Addr::new(127, 96, 0, 1));
 
+/// Admission beside what is on by default.
+const USUAL: &str = "NodeRestriction";
+/// And what some clusters have besides: who sets an owner whose deletion then waits needs a permission on
+/// that owner.
+const STRICT: &str = "NodeRestriction,OwnerReferencesPermissionEnforcement";
+
 /// Describes an environment.
 #[derive(Clone, Debug)]
 pub struct Builder {
@@ -246,7 +252,7 @@ impl Builder {
             controllers: self.controllers || self.nodes > 0,
             durable: self.durable,
             nodes: self.nodes > 0,
-            strict: self.strict,
+            admission: if self.strict { STRICT } else { USUAL },
         }
     }
 
