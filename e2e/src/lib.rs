@@ -3,7 +3,11 @@
 
 #![expect(clippy::panic, reason = "a test fails by a panic")]
 
+pub mod caches;
+pub mod conditions;
 pub mod deployed;
 pub mod image;
 pub mod kubectl;
+pub mod metrics;
+pub mod programs;
 pub mod servers;

@@ -5,6 +5,7 @@ use std::time::Duration;
 use kubewright_testenv::Env;
 use memcached_api::v1alpha1::Memcached;
 use memcached_client::Connection;
+use tokio::task::JoinSet;
 
 /// Longer than any answer takes on a machine that is busy with a cluster.
 const DEADLINE: Duration = Duration::from_secs(5);
@@ -22,6 +23,27 @@ pub async fn set_and_get(env: &Env, name: &str) -> Vec<String> {
         answer.unwrap_or_else(|error| panic!("{server} does not answer as it should: {error:#}"));
     }
     servers
+}
+
+/// Keeps a server busy until what is given is dropped.
+pub fn busy(server: &str) -> JoinSet<anyhow::Result<()>> {
+    let client = async |server: String| {
+        let mut connection = Connection::connect(server, DEADLINE).await?;
+        loop {
+            connection.get("key").await?;
+        }
+    };
+    (0..4).map(|_| client(server.to_owned())).collect()
+}
+
+/// The version that a server says it is, such as `1.6.45`.
+///
+/// # Panics
+/// If it does not answer.
+pub async fn version(server: &str) -> String {
+    let answer = async { Connection::connect(server, DEADLINE).await?.version().await };
+    let version = answer.await.unwrap_or_else(|error| panic!("{server} says nothing: {error}"));
+    version.to_string()
 }
 
 async fn talk(server: &str) -> anyhow::Result<()> {

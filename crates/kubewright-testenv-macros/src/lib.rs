@@ -10,6 +10,7 @@ use syn::{ItemFn, LitInt, parse_macro_input};
 struct Needs {
     controllers: bool,
     own: bool,
+    strict: bool,
     nodes: u8,
 }
 
@@ -19,10 +20,12 @@ impl Needs {
             self.controllers = true;
         } else if meta.path.is_ident("own") {
             self.own = true;
+        } else if meta.path.is_ident("strict") {
+            self.strict = true;
         } else if meta.path.is_ident("nodes") {
             self.nodes = meta.value()?.parse::<LitInt>()?.base10_parse()?;
         } else {
-            return Err(meta.error("expected `controllers`, `nodes = N` or `own`"));
+            return Err(meta.error("expected `controllers`, `nodes = N`, `strict` or `own`"));
         }
         Ok(())
     }
@@ -33,6 +36,7 @@ impl Needs {
 /// - nothing: etcd and kube-apiserver, shared by all such tests of the test binary
 /// - `controllers`: kube-controller-manager and kube-scheduler too
 /// - `nodes = N`: and N nodes with real pods
+/// - `strict`: with the admission plugin `OwnerReferencesPermissionEnforcement`
 /// - `own`: not shared, so that the test may stop, pause and kill its parts
 #[proc_macro_attribute]
 pub fn test(arguments: TokenStream, item: TokenStream) -> TokenStream {
@@ -46,7 +50,7 @@ pub fn test(arguments: TokenStream, item: TokenStream) -> TokenStream {
     }
     let name = std::mem::replace(&mut function.sig.ident, format_ident!("test_body"));
     let attributes = std::mem::take(&mut function.attrs);
-    let Needs { controllers, own, nodes } = needs;
+    let Needs { controllers, own, strict, nodes } = needs;
     quote! {
         #[::core::prelude::v1::test]
         #(#attributes)*
@@ -54,7 +58,9 @@ pub fn test(arguments: TokenStream, item: TokenStream) -> TokenStream {
             #function
             ::kubewright_testenv::harness::run(
                 ::core::concat!(::core::module_path!(), "::", ::core::stringify!(#name)),
-                ::kubewright_testenv::harness::Needs { controllers: #controllers, nodes: #nodes, own: #own },
+                ::kubewright_testenv::harness::Needs {
+                    controllers: #controllers, nodes: #nodes, strict: #strict, own: #own,
+                },
                 test_body,
             );
         }

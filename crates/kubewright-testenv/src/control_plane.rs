@@ -43,6 +43,8 @@ pub(crate) struct Plan {
     pub(crate) durable: bool,
     /// Whether there are nodes that can reach `address`.
     pub(crate) nodes: bool,
+    /// Admission plugins beside those that are on by default.
+    pub(crate) admission: &'static str,
 }
 
 /// The running control plane.

@@ -51,6 +51,8 @@ pub struct Needs {
     pub controllers: bool,
     /// How many nodes.
     pub nodes: u8,
+    /// Permissions on owners are enforced, as on some clusters.
+    pub strict: bool,
     /// An environment that no other test uses.
     pub own: bool,
 }
@@ -211,5 +213,6 @@ async fn new_env(name: &'static str, needs: Needs) -> Result<Env, String> {
 async fn start(needs: Needs) -> Result<Environment, String> {
     let builder = Environment::builder().nodes(needs.nodes);
     let builder = if needs.controllers { builder.controllers() } else { builder };
+    let builder = if needs.strict { builder.strict() } else { builder };
     builder.start().await.map_err(|error| error.chain())
 }

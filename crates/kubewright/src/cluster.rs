@@ -16,6 +16,7 @@
 //! # }
 //! ```
 
+mod collect;
 mod definitions;
 mod delete;
 mod error;

@@ -80,7 +80,7 @@ pub(super) fn process(
         format!("--service-account-signing-key-file={}", file("keys/tokens.key")),
         format!("--service-cluster-ip-range={}", plan.services),
         "--authorization-mode=Node,RBAC".to_owned(),
-        "--enable-admission-plugins=NodeRestriction".to_owned(),
+        format!("--enable-admission-plugins={}", plan.admission),
         "--allow-privileged=true".to_owned(),
         format!("--audit-policy-file={}", file("audit-policy.json")),
         format!("--audit-log-path={}", file(AUDIT_LOG)),

@@ -25,12 +25,19 @@ use crate::workspace::Workspace;
 /// cannot leave the machine.
 const SERVICES_WITHOUT_NODES: (&str, Ipv4Addr) = ("127.96.0.0/16", Ipv4Addr::new(127, 96, 0, 1));
 
+/// Admission beside what is on by default.
+const USUAL: &str = "NodeRestriction";
+/// And what some clusters have besides: who sets an owner whose deletion then waits needs a permission on
+/// that owner.
+const STRICT: &str = "NodeRestriction,OwnerReferencesPermissionEnforcement";
+
 /// Describes an environment.
 #[derive(Clone, Debug)]
 pub struct Builder {
     version: Option<KubernetesVersion>,
     controllers: bool,
     durable: bool,
+    strict: bool,
     nodes: u8,
     images: Vec<PathBuf>,
     progress: Progress,
@@ -43,6 +50,7 @@ impl Default for Builder {
             version: None,
             controllers: false,
             durable: false,
+            strict: false,
             nodes: 0,
             images: Vec::new(),
             progress: Progress::Shown,
@@ -82,6 +90,12 @@ impl Builder {
     #[must_use]
     pub fn durable(self) -> Self {
         Self { durable: true, ..self }
+    }
+
+    /// With the admission plugin `OwnerReferencesPermissionEnforcement`, as some clusters have it.
+    #[must_use]
+    pub fn strict(self) -> Self {
+        Self { strict: true, ..self }
     }
 
     /// With this many nodes.
@@ -238,6 +252,7 @@ impl Builder {
             controllers: self.controllers || self.nodes > 0,
             durable: self.durable,
             nodes: self.nodes > 0,
+            admission: if self.strict { STRICT } else { USUAL },
         }
     }
 

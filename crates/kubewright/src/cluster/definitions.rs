@@ -1,6 +1,6 @@
 //! Removes the definitions of an operator's kinds with all their objects. Works whether the operator runs,
-//! has ended or never was: its finalizer is taken off first, and again while objects go, should it be put
-//! on meanwhile.
+//! has ended or never was: its finalizer is taken off, and again while objects go, should it be put on
+//! meanwhile.
 
 use std::time::Duration;
 
@@ -10,6 +10,7 @@ use kube::discovery::ApiResource;
 use kube::{Api, Client, ResourceExt as _};
 use tokio::time::{Instant, sleep};
 
+use super::collect::delete_all;
 use super::finalizers::{Meta, failed, installed, objects, remove_from, shown};
 use super::{Change, ClusterError, Step, Tell};
 
@@ -35,8 +36,8 @@ pub async fn count(
     Ok(count)
 }
 
-/// Deletes the definitions and with them all objects of their kinds, after the finalizer of `operator` was
-/// taken off those, and waits until they are gone. A definition that is not there is fine.
+/// Deletes all objects of the defined kinds with what belongs to them, then the definitions, and waits until
+/// they are gone. The finalizer of `operator` is taken off. A definition that is not there is fine.
 ///
 /// # Errors
 /// [`ClusterError::Held`] if objects wait for finalizers of others and nothing happens for 30 seconds.
@@ -50,8 +51,7 @@ pub async fn remove_definitions(
         let name = definition.name_any();
         let change = match installed(client, &name).await? {
             Some(kind) => {
-                let left = objects(client, &kind).await?;
-                remove_from(client, &kind, operator, &left).await?;
+                delete_all(client, &kind, operator).await?;
                 remove(client, &name, &kind, operator).await?
             }
             None => Change::NotFound,

@@ -13,7 +13,7 @@ use super::ClusterError;
 use crate::finalizer::finalizer;
 
 /// So many are changed at the same time.
-const AT_ONCE: usize = 16;
+pub(super) const AT_ONCE: usize = 16;
 const PAGE: u32 = 500;
 /// How often a list of finalizers that changes under our hands is read again.
 const LOOKS: usize = 5;
@@ -80,12 +80,29 @@ pub(super) async fn remove_from(
     operator: &str,
     objects: &[Meta],
 ) -> Result<usize, ClusterError> {
-    let name = finalizer(&kind.group, operator);
-    let ours = objects.iter().filter(|object| position(object, &name).is_some());
-    stream::iter(ours.map(|object| remove_one(client, kind, &name, object)))
+    remove_named(client, kind, &finalizer(&kind.group, operator), objects).await
+}
+
+/// Takes the finalizer called `name` off these, and says how many had it.
+pub(super) async fn remove_named(
+    client: &Client,
+    kind: &ApiResource,
+    name: &str,
+    objects: &[Meta],
+) -> Result<usize, ClusterError> {
+    let having = objects.iter().filter(|object| position(object, name).is_some());
+    stream::iter(having.map(|object| remove_one(client, kind, name, object)))
         .buffer_unordered(AT_ONCE)
         .try_fold(0, |removed, ()| async move { Ok(removed + 1) })
         .await
+}
+
+/// The objects of a kind where this one is.
+pub(super) fn api(client: &Client, kind: &ApiResource, object: &Meta) -> Api<DynamicObject> {
+    match object.namespace() {
+        Some(namespace) => Api::namespaced_with(client.clone(), &namespace, kind),
+        None => Api::all_with(client.clone(), kind),
+    }
 }
 
 async fn remove_one(
@@ -94,11 +111,7 @@ async fn remove_one(
     finalizer: &str,
     object: &Meta,
 ) -> Result<(), ClusterError> {
-    let client = client.clone();
-    let api: Api<DynamicObject> = match object.namespace() {
-        Some(namespace) => Api::namespaced_with(client, &namespace, kind),
-        None => Api::all_with(client, kind),
-    };
+    let api = api(client, kind, object);
     let name = object.name_any();
     let action = |source| failed("take the finalizer off", &shown(object), source);
     let mut current = None;

@@ -1,0 +1,114 @@
+//! The programs of this project on the machine of the test: as people type them, and the operator as a
+//! process that can be killed.
+
+use std::fs::OpenOptions;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+
+use anyhow::{Context as _, ensure};
+use kubewright::cluster;
+use kubewright::generate::{Installation, install, manager_name};
+use kubewright_testenv::{Env, Identity};
+use serde_json::Value;
+use tokio::process::Child;
+
+/// Runs `kubewright` in the project's folder, on the cluster of the test, and gives what it prints.
+///
+/// # Panics
+/// If it fails; that is how a test fails.
+pub fn kubewright(env: &Env, arguments: &str) -> String {
+    typed(env, program("kubewright-cli"), arguments)
+}
+
+/// Runs `memcached-operator` like that.
+///
+/// # Panics
+/// If it fails.
+pub fn operator(env: &Env, arguments: &str) -> String {
+    typed(env, program("memcached-operator"), arguments)
+}
+
+/// Runs `make` like that.
+///
+/// # Panics
+/// If it fails.
+pub fn make(env: &Env, arguments: &str) -> String {
+    typed(env, Ok("make".into()), arguments)
+}
+
+/// Words are separated by blanks; quotes are not understood.
+fn typed(env: &Env, program: anyhow::Result<PathBuf>, arguments: &str) -> String {
+    let program = program.unwrap_or_else(|error| panic!("no program: {error:#}"));
+    let output = Command::new(program)
+        .args(arguments.split_whitespace())
+        .current_dir(workspace())
+        .env("KUBECONFIG", env.environment().kubeconfig())
+        .output()
+        .unwrap_or_else(|error| panic!("cannot run `{arguments}`: {error}"));
+    let said = String::from_utf8_lossy(&output.stdout).into_owned();
+    let complaint = String::from_utf8_lossy(&output.stderr);
+    assert!(output.status.success(), "`{arguments}` failed: {complaint}{said}");
+    said
+}
+
+/// The operator as a process of the test, with the rights of its own account.
+#[derive(Debug)]
+pub struct Outside {
+    program: PathBuf,
+    kubeconfig: PathBuf,
+    log: PathBuf,
+}
+
+impl Outside {
+    /// Permits what the operator needs, and gets everything ready to start it.
+    pub async fn prepare(env: &Env, installation: &Installation) -> anyhow::Result<Self> {
+        permit(env, installation).await?;
+        let Installation { operator, namespace, .. } = installation;
+        let account = manager_name(operator);
+        let identity = Identity::ServiceAccount { namespace, name: &account };
+        let kubeconfig = env.environment().kubeconfig_as(identity).await?;
+        let log = env.environment().directory().join("operator.log");
+        let program = tokio::task::spawn_blocking(|| program("memcached-operator")).await??;
+        Ok(Self { program, kubeconfig, log })
+    }
+
+    /// Starts it; it ends when it is killed or dropped. Without a Lease, or each would wait until that of
+    /// the killed one before is over.
+    pub fn start(&self) -> anyhow::Result<Child> {
+        let log = OpenOptions::new().append(true).create(true).open(&self.log)?;
+        let mut command = tokio::process::Command::new(&self.program);
+        command.args(["run", "--leader-elect=false", "--health-probe-bind-address=0"]);
+        command.arg("--kubeconfig").arg(&self.kubeconfig);
+        command.stdin(Stdio::null()).stdout(log.try_clone()?).stderr(log);
+        command.kill_on_drop(true).spawn().context("the operator does not start")
+    }
+}
+
+/// Everything that the operator needs in a cluster but its own Deployment.
+async fn permit(env: &Env, installation: &Installation) -> anyhow::Result<()> {
+    let mut objects = install::install(installation);
+    objects.retain(|object| object["kind"] != "Deployment");
+    cluster::apply(&env.client(), "e2e", &objects, &mut |_| {}).await?;
+    Ok(())
+}
+
+/// Builds the program of a package, unless it is built, and says where it is.
+fn program(package: &str) -> anyhow::Result<PathBuf> {
+    let output = Command::new(std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into()))
+        .args(["build", "--quiet", "--message-format", "json", "--package", package])
+        .current_dir(workspace())
+        .stderr(Stdio::inherit())
+        .output()
+        .context("cannot run cargo")?;
+    ensure!(output.status.success(), "{package} cannot be built");
+    let text = String::from_utf8(output.stdout)?;
+    let mut executables = text.lines().filter_map(|line| {
+        let message: Value = serde_json::from_str(line).ok()?;
+        message["executable"].as_str().map(PathBuf::from)
+    });
+    executables.next_back().with_context(|| format!("{package} has no program"))
+}
+
+fn workspace() -> &'static Path {
+    Path::new(concat!(env!("CARGO_MANIFEST_DIR"), "/.."))
+}
