@@ -108,7 +108,8 @@ fn deployment() -> Value {
             "--cert-dir=/tmp", "--secure-port=10250", "--kubelet-preferred-address-types=InternalIP",
             "--kubelet-use-node-status-port",
             "--kubelet-insecure-tls", // a node of a test has made its certificate itself
-            "--metric-resolution=10s", // the shortest that it takes
+            // The shortest that it takes, and that is longer than its patience with a node has to be.
+            "--metric-resolution=10s", "--kubelet-request-timeout=5s",
         ],
         "ports": [{"name": "https", "containerPort": 10250}],
         "readinessProbe": {"httpGet": ready, "periodSeconds": 1},

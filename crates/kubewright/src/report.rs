@@ -42,7 +42,7 @@ impl Verdict {
         Self {
             status: Status::True,
             reason: Reason::Reconciled.as_str().into(),
-            message: "everything is as the spec says".into(),
+            message: "everything was applied as the spec says".into(),
         }
     }
 

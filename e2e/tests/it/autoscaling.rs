@@ -1,4 +1,4 @@
-//! What becomes of a real HorizontalPodAutoscaler: on a `Memcached` it is obeyed, on the Deployment undone.
+//! What becomes of a real `HorizontalPodAutoscaler`: on a `Memcached` it is obeyed, on the Deployment undone.
 
 use std::time::Duration;
 

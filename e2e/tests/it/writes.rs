@@ -35,7 +35,6 @@ fn count(shown: &[String], request: &str) -> usize {
 async fn cost(env: &Env) -> Vec<AuditRecord> {
     let records = settled(QUIET, || requests(env)).await;
     let shown = shown(&records);
-    println!("{shown:#?}");
     assert_eq!(count(&shown, "patch memcacheds/ 200"), 1, "the finalizer: {shown:#?}");
     assert_eq!(count(&shown, "patch deployments/ 201"), 1, "{shown:#?}");
     assert_eq!(count(&shown, "patch services/ 201"), 1, "{shown:#?}");

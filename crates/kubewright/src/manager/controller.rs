@@ -19,6 +19,8 @@ use crate::worker::Worker;
 /// pods come up within a second, each through several states. Every status costs a request, an entry in
 /// etcd and an event for all who watch, and of a burst only the last matters. Nobody sees the delay.
 const BETWEEN_STATUSES: Duration = Duration::from_millis(200);
+/// Nor in a burst that goes on farther apart than this: later, people would like to be told.
+const BETWEEN_STATUSES_AT_MOST: Duration = Duration::from_secs(1);
 
 impl Manager {
     pub(super) fn add_controllers(&mut self, controllers: &[Box<dyn Registered>]) {
@@ -58,7 +60,7 @@ impl Manager {
             recorder: shared.recorder.clone(),
             clock: shared.clock.clone(),
             queue_metrics,
-            spacing: Spacing::new(BETWEEN_STATUSES),
+            spacing: Spacing::growing(BETWEEN_STATUSES, BETWEEN_STATUSES_AT_MOST),
             blocked: shared.blocked.clone(),
             passes: shared.passes.clone(),
         });

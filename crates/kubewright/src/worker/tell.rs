@@ -112,18 +112,17 @@ impl Worker {
         let status = report::status(held, asked, verdict, self.clock.now());
         let unsettled = || report::unsettled(&self.primary, held.uid(), &key, &status);
         let Some(mut newest) = unsettled() else { return Ok(Told::Yes) };
-        if let Some(wait) = self.spacing.wait(&key) {
-            let well = verdict.status == Status::True;
-            if !(well && held.deleting()) {
-                // What fails comes back by its back-off, which this must not cut short.
-                let priority = if well { Priority::High } else { Priority::Low };
-                self.queue.add_after(key, wait, priority, "status");
-                return Ok(Told::Later);
-            }
-            // The object is about to go: there is no later, and `finalize` is not run twice for it.
-            tokio::time::sleep(wait).await;
+        let well = verdict.status == Status::True;
+        if well && held.deleting() {
+            // It is about to go: there is no later, and `finalize` is not run twice for it.
+            tokio::time::sleep(self.spacing.least_wait(&key).unwrap_or_default()).await;
             let Some(now) = unsettled() else { return Ok(Told::Yes) };
             newest = now;
+        } else if let Some(wait) = self.spacing.wait(&key) {
+            // What fails comes back by its back-off, which this must not cut short.
+            let priority = if well { Priority::High } else { Priority::Low };
+            self.queue.add_after(key, wait, priority, "status");
+            return Ok(Told::Later);
         }
         self.send_status(held, &newest, &status).await?;
         Ok(Told::Yes)

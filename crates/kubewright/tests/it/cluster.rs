@@ -6,11 +6,13 @@ use kubewright::k8s_openapi::apiextensions_apiserver::pkg::apis::apiextensions::
 use kubewright::kube::Api;
 use kubewright::kube::api::{ListParams, PostParams};
 use kubewright::prelude::*;
-use kubewright_testenv::Env;
+use kubewright_testenv::{Env, Identity};
 use serde_json::{Value, json};
+use tokio::process::Command;
 
 use crate::books::{Book, book};
 use crate::finalizer::{Endings, OURS, THEIRS};
+use crate::leader::example;
 use crate::running;
 use crate::world::{converged, merge};
 
@@ -157,4 +159,30 @@ async fn objects_that_wait_for_others_are_named_with_the_remedy(env: Env) {
     // A definition that is on its way out already is waited for as well.
     let told = uninstalled(&env).await.unwrap();
     assert!(told[0].starts_with(DEFINITION), "{told:?}");
+}
+
+/// What the example operator prints, and whether it is content.
+async fn ran(arguments: &[&str]) -> (String, String, bool) {
+    let output = Command::new(example()).args(arguments).output().await.unwrap();
+    let text = |bytes: Vec<u8>| String::from_utf8(bytes).unwrap();
+    (text(output.stdout), text(output.stderr), output.status.success())
+}
+
+#[kubewright_testenv::test(own)]
+async fn the_verbs_of_an_operator_say_what_they_did(env: Env) {
+    let kubeconfig = env.environment().kubeconfig_as(Identity::Admin).await.unwrap();
+    let flag = format!("--kubeconfig={}", kubeconfig.display());
+    let name = "customresourcedefinition.apiextensions.k8s.io/guestbooks.demo.kubewright.dev";
+    for (verb, outcome) in [
+        ("uninstall", "not found"),
+        ("install", "created"),
+        ("install", "unchanged"),
+        ("uninstall", "deleted"),
+        ("uninstall", "not found"),
+    ] {
+        let (said, complained, good) = ran(&[verb, &flag]).await;
+        assert_eq!((said, complained, good), (format!("{name} {outcome}\n"), String::new(), true));
+    }
+    let (said, complained, good) = ran(&["install", "--kubeconfig=/does/not/exist"]).await;
+    assert!(!good && said.is_empty() && complained.contains("/does/not/exist"), "{complained}");
 }

@@ -191,7 +191,7 @@ impl Instance {
 }
 
 /// Cargo builds examples beside the tests.
-fn example() -> PathBuf {
+pub fn example() -> PathBuf {
     let test = std::env::current_exe().unwrap();
     let example = test.ancestors().nth(2).unwrap().join("examples/guestbook");
     assert!(example.exists(), "{} is missing: cargo build --example guestbook", example.display());

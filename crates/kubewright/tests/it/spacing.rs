@@ -65,7 +65,7 @@ async fn a_burst_of_changes_gives_few_statuses_and_the_last_is_right(env: Env) {
     let pauses = settled(|| pauses(&env)).await;
     println!("{} statuses in {took:?}", pauses.len());
     assert!(pauses.iter().all(|pause| *pause >= DISTANCE), "{pauses:?}");
-    assert!(pauses.len() >= 3, "they are not held back until all is over: {pauses:?}");
+    assert!(pauses.len() >= 2, "they are not held back until all is over: {pauses:?}");
     operator.stop().await;
 }
 
