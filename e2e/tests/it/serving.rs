@@ -94,9 +94,14 @@ async fn pods_that_go_come_back_and_the_status_follows(env: Env) {
     for how in ["", "--force --grace-period=0"] {
         let victim = known.remove(0);
         kubectl(&env, &format!("delete pod {victim} {how}"));
-        let memcached = until_ready(&env, "restless", 2).await;
-        let now = nodes(&memcached);
-        assert!(!now.contains(&victim) && now.contains(&known[0]), "{victim} in {now:?}");
+        env.eventually(&format!("the status is without {victim}"), async || {
+            let now = env.api::<Memcached>().get("restless").await;
+            let now = nodes(&now.map_err(|error| error.to_string())?);
+            if now.contains(&victim) { Err(format!("{now:?}")) } else { Ok(()) }
+        })
+        .await;
+        let now = nodes(&until_ready(&env, "restless", 2).await);
+        assert!(now.contains(&known[0]) && !now.contains(&victim), "{known:?}, {victim}, {now:?}");
         assert_eq!(set_and_get(&env, "restless").await.len(), 2);
         known = now;
     }

@@ -78,6 +78,9 @@ pub struct MemcachedSpec {
     pub resources: Option<Resources>,
 }
 
+/// The most resources that can be named: with 8, Kubernetes 1.33 finds the rule that compares them too dear.
+const MAX_RESOURCES: u32 = 6;
+
 /// What a container asks for, and what it may use at most.
 #[derive(KubeSchema, Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[x_kube(validation = Rule::new("!has(self.requests) || !has(self.limits) || self.requests.all(name, !(name in self.limits) || quantity(string(self.requests[name])).compareTo(quantity(string(self.limits[name]))) <= 0)")
@@ -85,12 +88,12 @@ pub struct MemcachedSpec {
 pub struct Resources {
     /// The most that an instance may use.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    #[schemars(extend("maxProperties" = 16))]
+    #[schemars(extend("maxProperties" = MAX_RESOURCES))]
     pub limits: Option<BTreeMap<String, Quantity>>,
 
     /// What is set aside for an instance.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    #[schemars(extend("maxProperties" = 16))]
+    #[schemars(extend("maxProperties" = MAX_RESOURCES))]
     pub requests: Option<BTreeMap<String, Quantity>>,
 }
 

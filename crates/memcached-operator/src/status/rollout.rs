@@ -25,10 +25,15 @@ impl Rollout {
         let failure = condition(status, "ReplicaFailure").filter(|is| is.status == "True");
         Self {
             is_under_way: !is_seen || updated < wanted,
-            stalled: stalled.filter(|_| is_seen).map(text),
+            stalled: stalled.filter(|is| is_seen || is_without_pods(is)).map(text),
             failure: failure.filter(|_| is_seen).map(text),
         }
     }
+}
+
+/// Its controller could not even make a ReplicaSet, and then does not say which generation it has seen.
+fn is_without_pods(condition: &DeploymentCondition) -> bool {
+    condition.reason.as_deref() == Some("ReplicaSetCreateError")
 }
 
 fn condition<'a>(status: &'a DeploymentStatus, type_: &str) -> Option<&'a DeploymentCondition> {

@@ -55,6 +55,17 @@ fn conditions_follow_pods_and_deployment() {
 }
 
 #[test]
+fn a_deployment_that_cannot_begin_is_degraded_though_it_has_seen_nothing() {
+    let because = |reason: &str| {
+        let condition = json!({"type": "Progressing", "status": "False", "reason": reason});
+        let deployment = deployment(1, json!({"conditions": [condition]}));
+        conditions_of(1, &observed(0, 0), &deployment)[2].clone()
+    };
+    assert_eq!(because("ReplicaSetCreateError"), "True Stalled");
+    assert_eq!(because("ProgressDeadlineExceeded"), "False AsExpected", "of an older generation");
+}
+
+#[test]
 fn a_deployment_that_is_stuck_is_degraded() {
     let stuck = |type_: &str, status: &str| {
         deployment(

@@ -3,7 +3,9 @@
 use kubewright::kube::api::{DynamicObject, PatchParams, PostParams, ValidationDirective};
 use kubewright::kube::core::{ApiResource, GroupVersionKind, Status};
 use kubewright::kube::{Api, Error, api::Patch};
-use kubewright_testenv::Env;
+use kubewright_testenv::harness::can_run;
+use kubewright_testenv::preflight::Tier;
+use kubewright_testenv::{Env, Environment, KubernetesVersion};
 use serde_json::{Value, json};
 
 /// As text, because the types could not say most of what is refused here.
@@ -149,4 +151,16 @@ async fn kubectl_scale_changes_the_size(env: Env) {
     assert_eq!(api.get("a").await.unwrap().data["spec"]["size"], json!(4));
     let refused = Patch::Merge(json!({"spec": {"replicas": 1001}}));
     assert!(api.patch_scale("a", &PatchParams::default(), &refused).await.is_err());
+}
+
+/// Servers count differently what a rule costs, and refuse a definition whose rules are too dear.
+#[tokio::test]
+async fn the_oldest_supported_version_takes_the_definition() {
+    if !can_run("the_oldest_supported_version_takes_the_definition", Tier::ControlPlane) {
+        return;
+    }
+    let oldest = KubernetesVersion::all().last().unwrap();
+    let environment = Environment::builder().version(oldest).start().await.unwrap();
+    environment.install(&memcached_operator::operator().definitions()).await.unwrap();
+    environment.stop().await.unwrap();
 }
