@@ -31,7 +31,7 @@ impl Rollout {
     }
 }
 
-/// Its controller could not even make a ReplicaSet, and then does not say which generation it has seen.
+/// Its controller could not even make a `ReplicaSet`, and then does not say which generation it has seen.
 fn is_without_pods(condition: &DeploymentCondition) -> bool {
     condition.reason.as_deref() == Some("ReplicaSetCreateError")
 }
