@@ -76,6 +76,8 @@ struct Metadata<'a> {
 
 #[derive(Deserialize)]
 struct OwnerReference {
+    #[serde(default)]
+    name: Box<str>,
     uid: Box<str>,
     controller: bool,
 }
@@ -134,9 +136,7 @@ impl Raw {
             resource_version: read(metadata.resource_version),
             ..ObjectMeta::default()
         };
-        let owner = items(metadata.owner_references)
-            .filter_map(|owner| read::<OwnerReference>(Some(owner)))
-            .find(|owner| owner.controller);
+        let owner = controller(metadata.owner_references);
         let generation = read(metadata.generation);
         let deleting = metadata.deletion_timestamp.is_some();
         let owner_uid = owner.map(|owner| owner.uid);
@@ -162,6 +162,11 @@ impl Raw {
     /// The uid of the owner that is the controller.
     pub(crate) fn owner_uid(&self) -> Option<&str> {
         self.owner_uid.as_deref()
+    }
+
+    /// The name of the owner that is the controller.
+    pub(crate) fn owner_name(&self) -> Option<Box<str>> {
+        controller(peek(&self.text).1.owner_references).map(|owner| owner.name)
     }
 
     /// The value of a label.
@@ -239,6 +244,12 @@ fn read<T: DeserializeOwned>(value: Option<&RawValue>) -> Option<T> {
 fn items(list: Option<&RawValue>) -> impl Iterator<Item = &RawValue> {
     let items: Option<Vec<&RawValue>> = list.and_then(|list| serde_json::from_str(list.get()).ok());
     items.unwrap_or_default().into_iter()
+}
+
+/// The owner that is the controller.
+fn controller(owners: Option<&RawValue>) -> Option<OwnerReference> {
+    let owners = items(owners).filter_map(|owner| read::<OwnerReference>(Some(owner)));
+    owners.into_iter().find(|owner| owner.controller)
 }
 
 fn entry(map: Option<&RawValue>, key: &str) -> Option<String> {

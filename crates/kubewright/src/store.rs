@@ -7,6 +7,7 @@ mod mute;
 mod refer;
 mod references;
 mod standing;
+mod successor;
 mod table;
 #[cfg(test)]
 mod tests;
@@ -269,6 +270,7 @@ impl Store {
             self.note_references(&key, None);
             self.departed.note(&key);
             self.announce(&key, entry.index.as_deref(), Priority::High, "deleted");
+            self.announce_to_successor(raw, &key);
         }
     }
 

@@ -94,7 +94,7 @@ async fn however_often_the_operator_is_killed_the_end_is_right(env: Env) {
     let lives = repeats(10, 100);
     for _ in 0..lives {
         let mut process = operator.start().unwrap();
-        let life = Duration::from_millis(random.u64(100..1200));
+        let life = Duration::from_millis(random.u64(100..2000));
         let churn = async {
             let end = Instant::now() + life;
             while Instant::now() < end {

@@ -45,6 +45,26 @@ fn deletions(env: &Env, operator: &Running) -> Vec<String> {
     deletions.map(|request| request.name).collect()
 }
 
+/// As when an object is deleted and created again before the garbage collector has been there.
+#[kubewright_testenv::test]
+async fn an_object_that_was_created_anew_goes_on_as_soon_as_the_old_child_is_gone(env: Env) {
+    let operator = running::books(&env).await;
+    let mut old = map(&book("a"), 0);
+    let owner = json!([{"apiVersion": "test.kubewright.dev/v1", "kind": "Book", "name": "a",
+        "controller": true, "uid": "6f1c6f0e-0000-4000-8000-000000000000"}]);
+    old.metadata.owner_references = serde_json::from_value(owner).unwrap();
+    old.metadata.labels = serde_json::from_value(json!({MANAGED_BY: "book-operator"})).unwrap();
+    let old = env.create(old).await;
+    env.create(book("a")).await;
+    reconciled(&env, "a", "False", "NameTaken").await;
+    tokio::time::sleep(Duration::from_secs(6)).await; // the back-off is at seconds by now
+    env.delete(&old).await;
+    let begun = Instant::now();
+    reconciled(&env, "a", "True", "Reconciled").await;
+    assert!(begun.elapsed() < Duration::from_secs(2), "{:?}", begun.elapsed());
+    operator.stop().await;
+}
+
 #[kubewright_testenv::test]
 async fn a_strangers_object_under_our_name_is_left_alone_until_it_goes(env: Env) {
     let operator = running::books(&env).await;
