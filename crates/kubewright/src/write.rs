@@ -1,7 +1,7 @@
 //! The one place that sends writes: only while we lead, each with a deadline that ends before the lease
 //! does, each guarded by uid or resourceVersion.
 //!
-//! What to send is decided elsewhere: [`crate::apply`], [`crate::prune`], [`crate::finalizer`],
+//! What to send is decided elsewhere: [`crate::apply`], [`crate::prune`], [`mod@crate::finalizer`],
 //! [`crate::report`].
 
 use std::sync::Arc;
