@@ -37,14 +37,15 @@ impl Build {
             let name = if self == Self::Shipped { "shipped.tar" } else { "other.tar" };
             return Ok(Path::new(&folder).join(name));
         }
-        let folder = self.target();
+        let folder = self.folder();
         let tar = folder.join("memcached-operator.tar");
         std::fs::create_dir_all(&folder).context("there is no place for the image")?;
         let mut kubewright =
             Command::new(std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into()));
         kubewright
-            .args(["run", "--quiet", "--package", "kubewright-cli", "--", "image", "build"])
-            .args(["--image", self.name(), "--output"])
+            .args(["run", "--quiet", "--package", "kubewright-cli", "--target-dir"])
+            .arg(target()) // of this program; what it builds may go elsewhere
+            .args(["--", "image", "build", "--image", self.name(), "--output"])
             .arg(&tar)
             .current_dir(workspace());
         if self == Self::Other {
@@ -56,15 +57,15 @@ impl Build {
     }
 
     /// Apart, or each build would undo the other's.
-    fn target(self) -> PathBuf {
-        let own = workspace().join("target");
-        let target =
-            std::env::var_os("CARGO_TARGET_DIR").map_or(own, |folder| workspace().join(folder));
-        match self {
-            Self::Shipped => target.join("e2e"),
-            Self::Other => target.join("e2e-other"),
-        }
+    fn folder(self) -> PathBuf {
+        target().join(if self == Self::Shipped { "e2e" } else { "e2e-other" })
     }
+}
+
+/// Where cargo puts what it builds here.
+fn target() -> PathBuf {
+    let own = workspace().join("target");
+    std::env::var_os("CARGO_TARGET_DIR").map_or(own, |folder| workspace().join(folder))
 }
 
 fn workspace() -> &'static Path {
