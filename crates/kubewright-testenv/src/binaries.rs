@@ -17,7 +17,8 @@ use crate::progress::Progress;
 use crate::version::KubernetesVersion;
 
 pub use golang::{
-    COREDNS_VERSION, METRICS_SERVER_VERSION, OPERATOR_VERIFY_VERSION, REGISTRY_VERSION,
+    COREDNS_VERSION, HELM_VERSION, METRICS_SERVER_VERSION, OPERATOR_VERIFY_VERSION,
+    REGISTRY_VERSION, last_lines,
 };
 
 /// A program of a Kubernetes cluster, or one that clusters need beside them.
@@ -45,6 +46,8 @@ pub enum Binary {
     OperatorVerify,
     /// What pods use, for autoscalers and `kubectl top`; no part of a cluster by itself.
     MetricsServer,
+    /// The package manager; no part of a cluster.
+    Helm,
 }
 
 impl Binary {
@@ -74,6 +77,7 @@ impl Binary {
             Self::Registry => "registry",
             Self::OperatorVerify => "operator-verify",
             Self::MetricsServer => "metrics-server",
+            Self::Helm => "helm",
         }
     }
 }
@@ -196,6 +200,7 @@ impl Binaries {
             Binary::OperatorVerify => {
                 format!("tools/{name}/v{OPERATOR_VERIFY_VERSION}/{os}-{architecture}/{name}")
             }
+            Binary::Helm => format!("tools/{name}/v{HELM_VERSION}/{os}-{architecture}/{name}"),
             Binary::MetricsServer => {
                 format!("{name}/v{METRICS_SERVER_VERSION}/{os}-{architecture}/{name}")
             }

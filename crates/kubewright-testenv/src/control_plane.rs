@@ -29,6 +29,7 @@ const START_LIMIT: Duration = Duration::from_mins(3);
 const PORT_TRIES: usize = 3;
 
 /// What a control plane shall be like.
+#[expect(clippy::struct_excessive_bools, reason = "each is a choice of its own")]
 #[derive(Clone, Debug)]
 pub(crate) struct Plan {
     /// The address of the API server: loopback, or the host's on the nodes' network.
@@ -41,6 +42,8 @@ pub(crate) struct Plan {
     pub(crate) controllers: bool,
     /// Whether etcd waits for the disk.
     pub(crate) durable: bool,
+    /// Whether requests are logged.
+    pub(crate) audited: bool,
     /// Whether there are nodes that can reach `address`.
     pub(crate) nodes: bool,
     /// Admission plugins beside those that are on by default.

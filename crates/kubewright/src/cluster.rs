@@ -34,6 +34,7 @@ use tokio::time::{Instant, sleep};
 pub use definitions::{count, remove_definitions};
 pub use delete::delete;
 pub use error::ClusterError;
+pub(crate) use finalizers::release;
 pub use finalizers::remove_finalizers;
 use target::{Kinds, Target};
 

@@ -120,7 +120,14 @@ impl Finalizer {
                     }
                 }
                 Err(error) => return Err(error),
-                Ok(_) => return Ok(()),
+                Ok(_) => {
+                    if held.deleting() && finalizers(held).len() == 1 {
+                        // It is gone with that, and the answer has no version of its own to tell.
+                        let key = Key::new(held.namespace(), held.name());
+                        self.store.deleted(&key, held.uid());
+                    }
+                    return Ok(());
+                }
             }
         }
         Ok(())

@@ -131,6 +131,17 @@ pub struct Flags {
 const OFF: &str = "0";
 const PROBES: &str = ":8081";
 
+impl Flags {
+    /// The flags of a test: it has a namespace to itself, and no port, so that tests run side by side.
+    pub fn for_test(namespace: &str) -> Self {
+        Self {
+            namespaces: [namespace.to_owned()].into_iter().collect(),
+            health_probe_bind_address: OFF.to_owned(),
+            ..Self::default()
+        }
+    }
+}
+
 /// What an operator gets that was started without flags and without their environment variables.
 impl Default for Flags {
     fn default() -> Self {

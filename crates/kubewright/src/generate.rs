@@ -4,7 +4,9 @@
 //! knows what an operator is for.
 
 pub mod bundle;
+pub mod chart;
 pub mod crd;
+pub mod dashboard;
 pub mod docs;
 pub mod files;
 pub mod install;
@@ -32,6 +34,8 @@ pub struct Installation {
     pub related: BTreeMap<String, Vec<Related>>,
     /// What it may do.
     pub access: Access,
+    /// Whether its objects carry its finalizer, so that they wait for it.
+    pub finalizes: bool,
     /// Variables of its container, beside those that the library needs.
     pub environment: Vec<(String, String)>,
     /// The namespace that it runs in.
@@ -68,5 +72,42 @@ pub(crate) fn metadata(operator: &str, name: String, namespace: Option<&str>) ->
     ObjectMeta { name: Some(name), namespace, labels: Some(labels), ..ObjectMeta::default() }
 }
 
+/// The oldest Kubernetes that the library supports.
+const OLDEST_KUBERNETES: &str = "1.33.0";
+
 /// On everything that installs an operator. Not `managed-by`: the operator would take it for its own.
 pub(crate) const NAME_LABEL: &str = "app.kubernetes.io/name";
+
+/// Three numbers, and perhaps a `-` and more; a `+` is for names of releases no letter.
+fn is_version(text: &str) -> bool {
+    let (numbers, rest) =
+        text.split_once('-').map_or((text, None), |(numbers, rest)| (numbers, Some(rest)));
+    let parts: Vec<_> = numbers.split('.').collect();
+    let is_number = |part: &&str| {
+        let is_short = *part == "0" || !part.starts_with('0');
+        !part.is_empty() && is_short && part.bytes().all(|byte| byte.is_ascii_digit())
+    };
+    let is_word = |word: &str| {
+        let allowed = |byte: u8| byte.is_ascii_lowercase() || byte.is_ascii_digit() || byte == b'-';
+        !word.is_empty() && word.bytes().all(allowed)
+    };
+    let is_rest = rest.is_none_or(|rest| rest.split('.').all(is_word) && !rest.ends_with('-'));
+    parts.len() == 3 && parts.iter().all(is_number) && is_rest
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_version_is_three_numbers_and_perhaps_more() {
+        for good in ["0.0.1", "10.20.30", "1.0.0-rc.1", "1.0.0-alpha-2"] {
+            assert!(is_version(good), "{good}");
+        }
+        for bad in
+            ["", "v0.0.1", "1.0", "1.0.0.0", "01.0.0", "1.0.0-", "1.0.0-A", "1.0.0+1", "1..0"]
+        {
+            assert!(!is_version(bad), "{bad}");
+        }
+    }
+}

@@ -88,11 +88,12 @@
 //! | to write a controller | [`Controller`], [`Wiring`], [`Pass`], [`Outcome`] |
 //! | to touch objects | [`Owned`], [`Managed`], [`Reads`], [`Optional`] |
 //! | errors with their retry | [`Failure`], [`Retry`], [`Error`] |
-//! | conditions | [`conditions`], [`Conditions`], [`Reason`] |
+//! | conditions | [`conditions`], [`Conditions`], [`Reason`], [`rollout`] |
 //! | to run it | [`Operator`], [`Flags`], [`Runnable`] |
 //! | files to install it | [`generate`], [`project`] |
 //! | to put them on a cluster and take them off | [`cluster`] |
 //! | names that are always legal | [`names`] |
+//! | pods without rights, a Deployment of them | [`workload`] |
 
 #[cfg(panic = "abort")]
 compile_error!("kubewright isolates a panicking reconcile: build with panic = \"unwind\"");
@@ -138,6 +139,7 @@ mod registration;
 mod registry;
 mod rename;
 mod report;
+pub mod rollout;
 mod runnable;
 mod served;
 mod server;
@@ -149,6 +151,7 @@ mod telemetry;
 mod watch;
 mod wiring;
 mod worker;
+pub mod workload;
 mod write;
 
 pub use clock::Clock;

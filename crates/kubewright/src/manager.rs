@@ -243,8 +243,8 @@ fn check(name: &str, controllers: &[Box<dyn Registered>]) -> Result<(), RunError
     }
     let mut seen = std::collections::HashSet::new();
     for controller in controllers {
-        if !seen.insert(controller.name()) {
-            return Err(RunError::TwoControllers(controller.name()));
+        if !seen.insert(controller.resource()) {
+            return Err(RunError::TwoControllers(controller.resource()));
         }
     }
     if controllers.is_empty() { Err(RunError::NoController) } else { Ok(()) }

@@ -5,6 +5,7 @@ mod arguments;
 mod files;
 mod generate;
 mod installation;
+mod leave;
 
 use std::io::Write as _;
 use std::process::ExitCode;
@@ -19,9 +20,11 @@ use crate::clock::Clock;
 use crate::controller::Controller;
 use crate::error::chain;
 use crate::flags::Flags;
+use crate::generate::manager_name;
 use crate::generate::rbac::{self, Access, rule};
+use crate::kind::Primary;
 use crate::manager::{Manager, Parts, RunError};
-use crate::registration::{Registered, Registration};
+use crate::registration::{Registered, Registration, definition};
 use crate::registry::Registry;
 use crate::runnable::{Runnable, Runnables};
 use crate::telemetry;
@@ -38,6 +41,7 @@ use arguments::{Arguments, Verb};
 pub struct Operator {
     name: String,
     controllers: Vec<Box<dyn Registered>>,
+    kinds: Vec<fn() -> CustomResourceDefinition>,
     runnables: Runnables,
     clock: Clock,
     version: Option<&'static str>,
@@ -53,6 +57,7 @@ impl Operator {
         Self {
             name: name.to_owned(),
             controllers: Vec::new(),
+            kinds: Vec::new(),
             runnables: Runnables::default(),
             clock: Clock::system(),
             version: None,
@@ -73,6 +78,13 @@ impl Operator {
     #[must_use]
     pub fn controller<C: Controller>(mut self) -> Self {
         self.controllers.push(Box::new(Registration::<C>::new()));
+        self
+    }
+
+    /// Adds a kind that no controller looks after: its definition is installed with the others.
+    #[must_use]
+    pub fn kind<K: Primary>(mut self) -> Self {
+        self.kinds.push(definition::<K>);
         self
     }
 
@@ -114,9 +126,16 @@ impl Operator {
         self
     }
 
-    /// The definitions of the reconciled kinds, fit to be installed.
+    /// The definitions of the operator's kinds, fit to be installed.
     pub fn definitions(&self) -> Vec<CustomResourceDefinition> {
-        self.controllers.iter().map(|controller| controller.definition()).collect()
+        let reconciled = self.controllers.iter().map(|controller| controller.definition());
+        let mut definitions: Vec<_> = reconciled.collect();
+        for definition in self.kinds.iter().map(|definition| definition()) {
+            if !definitions.iter().any(|other| other.metadata.name == definition.metadata.name) {
+                definitions.push(definition);
+            }
+        }
+        definitions
     }
 
     /// The permissions that follow from what the controllers ask for, merged and sorted.
@@ -141,11 +160,17 @@ impl Operator {
         }
     }
 
+    /// Whether objects of any kind wait for it when they are deleted.
+    fn finalizes(&self) -> bool {
+        let registry = Arc::new(Registry::new(&self.name));
+        self.controllers.iter().any(|controller| controller.wire(&registry).finalizes)
+    }
+
     /// To see that it is being removed for good: see [`Flags::own_deployment`]. A role in a namespace that
     /// speaks of namespaces speaks of that one alone.
     fn home_rules(&self) -> [PolicyRule; 2] {
         let mut deployment = rule("apps", "deployments", &["get"]);
-        deployment.resource_names = Some(vec![format!("{}-controller-manager", self.name)]);
+        deployment.resource_names = Some(vec![manager_name(&self.name)]);
         [deployment, rule("", "namespaces", &["watch"])]
     }
 
@@ -172,6 +197,7 @@ impl Operator {
             Some(Verb::Run(flags)) => self.run_to_the_end(*flags),
             Some(Verb::Generate(what)) => self.generate(what),
             Some(Verb::Install(install)) => self.install(&install),
+            Some(Verb::Leave(flags)) => self.leave(&flags),
             Some(Verb::Uninstall(cluster)) => cluster.uninstall(&self.name, &self.definitions()),
         };
         match result {

@@ -12,9 +12,41 @@ pub struct Project {
     pub name: String,
     /// The operator's image, without a tag: where it is pushed to and installed from.
     pub image: Option<String>,
+    /// What the groups of its kinds end in, as `example.com`.
+    pub domain: Option<String>,
+    /// The kinds that were scaffolded, as they were asked for.
+    #[serde(default)]
+    pub api: Vec<Api>,
     /// What a catalogue of operators shows.
     #[serde(default)]
     pub bundle: Bundle,
+}
+
+/// A section `[[api]]`: a kind, as it was asked for. The code decides, not this; it is for later
+/// upgrades of what was scaffolded.
+#[derive(Clone, Debug, Default, Deserialize, PartialEq)]
+#[serde(rename_all = "kebab-case", deny_unknown_fields, default)]
+pub struct Api {
+    /// The whole group, as `cache.example.com`.
+    pub group: String,
+    /// The version, as `v1alpha1`.
+    pub version: String,
+    /// The kind, as `Memcached`.
+    pub kind: String,
+    /// The plural, where it is not the usual one.
+    pub plural: Option<String>,
+    /// True if its objects belong to no namespace.
+    pub cluster: bool,
+    /// True if it has a controller.
+    pub controller: bool,
+    /// The image that is run for each object.
+    pub image: Option<String>,
+    /// How the image is started.
+    pub command: Vec<String>,
+    /// The port that it serves on.
+    pub port: Option<u16>,
+    /// Whom it runs as.
+    pub run_as_user: Option<i64>,
 }
 
 /// The section `[bundle]`. All of it is optional until a bundle is made.
@@ -109,7 +141,13 @@ impl Project {
 
     /// A project of which nothing but the name is known.
     pub fn named(name: &str) -> Self {
-        Self { name: name.to_owned(), image: None, bundle: Bundle::default() }
+        Self {
+            name: name.to_owned(),
+            image: None,
+            domain: None,
+            api: Vec::new(),
+            bundle: Bundle::default(),
+        }
     }
 
     /// The image that is installed unless another is asked for.
@@ -137,6 +175,17 @@ mod tests {
     const WHOLE: &str = r#"
         name = "guestbook-operator"
         image = "registry.example.com:5000/guestbook-operator"
+        domain = "example.com"
+
+        [[api]]
+        group = "webapp.example.com"
+        version = "v1"
+        kind = "Guestbook"
+        controller = true
+        image = "example.com/guestbook:1"
+        command = ["guestbook", "--verbose"]
+        port = 8080
+        run-as-user = 1001
 
         [bundle]
         display-name = "Guestbook"
@@ -155,6 +204,12 @@ mod tests {
     #[test]
     fn every_key_is_read() {
         let project = Project::of("guestbook-operator", WHOLE).unwrap();
+        let api = &project.api[0];
+        assert_eq!(
+            (api.kind.as_str(), api.port, api.run_as_user),
+            ("Guestbook", Some(8080), Some(1001))
+        );
+        assert!(api.controller && !api.cluster);
         let bundle = project.bundle;
         assert_eq!(bundle.display_name.as_deref(), Some("Guestbook"));
         assert_eq!(bundle.provider.unwrap().url.as_deref(), Some("https://example.com"));

@@ -17,11 +17,14 @@ use crate::reconciler::{Live, Reconcile};
 use crate::registry::Registry;
 use crate::store::{Mapping, Store};
 use crate::wiring::{Asked, Wiring, is_namespaced};
+use crate::write::resource;
 
 /// A controller without its types, before it runs.
 pub(crate) trait Registered: Send + Sync {
     /// The kind in lower case, as controller-runtime names controllers.
     fn name(&self) -> String;
+    /// `plural.group`, which tells it from all others.
+    fn resource(&self) -> String;
     fn definition(&self) -> CustomResourceDefinition;
     fn wire(&self, registry: &Arc<Registry>) -> Wired;
 }
@@ -33,6 +36,11 @@ pub(crate) struct Wired {
     pub(crate) asked: Asked,
     /// Whether something has to be done before an object goes.
     pub(crate) finalizes: bool,
+}
+
+/// The definition of a kind, fit to be installed.
+pub(crate) fn definition<K: Primary>() -> CustomResourceDefinition {
+    initial(tidy(K::definition()), K::Status::INITIAL)
 }
 
 /// A controller with its types, before it runs.
@@ -49,8 +57,12 @@ impl<C: Controller> Registered for Registration<C> {
         C::Kind::kind(&()).to_lowercase()
     }
 
+    fn resource(&self) -> String {
+        resource(&ApiResource::erase::<C::Kind>(&()))
+    }
+
     fn definition(&self) -> CustomResourceDefinition {
-        initial(tidy(C::Kind::definition()), <C::Kind as Primary>::Status::INITIAL)
+        definition::<C::Kind>()
     }
 
     fn wire(&self, registry: &Arc<Registry>) -> Wired {

@@ -233,7 +233,7 @@ impl Store {
         if let Some(intent) = applied {
             held.applied(intent);
         }
-        let (held, left) = {
+        let (held, left, is_kept) = {
             let mut table = self.write();
             let epoch = self.current_epoch();
             if let Some(other) = table.get(&key).map(|entry| entry.held.clone()) {
@@ -243,11 +243,14 @@ impl Store {
                 }
                 held.carry_memo(&other);
             }
+            // With the table in hand: a write of ours whose answer waits for it is not over yet.
+            let is_kept = arrival == Arrival::Own || self.mutes.keep(&key, version);
             let entry = Entry::new(held, index.clone(), epoch);
-            table.insert(key.clone(), entry, is_rewound(arrival))
+            let (held, left) = table.insert(key.clone(), entry, is_rewound(arrival));
+            (held, left, is_kept)
         };
         self.note_references(&key, Some(&held));
-        if arrival != Arrival::Own && !self.mutes.keep(&key, version) {
+        if !is_kept {
             let priority = if arrival == Arrival::Live { Priority::High } else { Priority::Low };
             let reason = if arrival == Arrival::Live { "changed" } else { "listed" };
             if let Some(left) = left.filter(|left| Some(left) != index.as_ref()) {

@@ -4,20 +4,19 @@
 mod available;
 mod degraded;
 mod progressing;
-mod rollout;
 #[cfg(test)]
 mod tests;
 
 use std::net::IpAddr;
 
 use k8s_openapi::api::apps::v1::Deployment;
+use kubewright::rollout::Rollout;
 use memcached_api::labels::INSTANCE;
 use memcached_api::v1alpha1::{Memcached, MemcachedStatus};
 
 use crate::error::Error;
 use crate::reconcile::gather::{Instance, Observed};
 use crate::reconcile::validate::Cluster;
-use rollout::Rollout;
 
 /// What a pass came to.
 #[derive(Clone, Copy, Debug)]
@@ -36,13 +35,9 @@ pub fn status(
     progress: Progress<'_>,
 ) -> MemcachedStatus {
     let size = memcached.spec.size;
-    let rollout = match progress {
-        Progress::Applied(deployment) => Some(Rollout::of(deployment)),
-        Progress::Failed(_) => None,
-    };
-    let failure = match progress {
-        Progress::Applied(_) => None,
-        Progress::Failed(error) => Some(error),
+    let (rollout, failure) = match progress {
+        Progress::Applied(deployment) => (Some(Rollout::of(deployment)), None),
+        Progress::Failed(error) => (None, Some(error)),
     };
     MemcachedStatus {
         conditions: vec![

@@ -1,5 +1,6 @@
-//! Builds the images that the tests need, before any test waits for them.
+//! Builds the images and finds the programs that the tests need, before any test waits for them.
 
+use kubewright_testenv::Helm;
 use memcached_e2e::image::Build;
 use memcached_e2e::metrics;
 
@@ -8,5 +9,6 @@ fn main() -> anyhow::Result<()> {
         build.tar()?;
     }
     metrics::image()?;
+    Helm::find()?;
     Ok(())
 }

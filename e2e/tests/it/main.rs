@@ -4,6 +4,7 @@
 
 mod autoscaling;
 mod bounds;
+mod chart;
 mod deletion;
 mod killing;
 mod removal;

@@ -11,7 +11,7 @@ use std::time::Duration;
 use flate2::read::GzDecoder;
 use ureq::Agent;
 
-use crate::binaries::{Binary, COREDNS_VERSION, Platform, REGISTRY_VERSION, golang};
+use crate::binaries::{Binary, COREDNS_VERSION, HELM_VERSION, Platform, REGISTRY_VERSION, golang};
 use crate::cache::sha256;
 use crate::progress::Progress;
 use crate::version::KubernetesVersion;
@@ -85,6 +85,11 @@ impl Source {
                     checksums: format!("{base}_checksums.txt"),
                     member: Some("registry"),
                 }
+            }
+            Binary::Helm => {
+                let url =
+                    format!("https://get.helm.sh/helm-v{HELM_VERSION}-{os}-{architecture}.tar.gz");
+                Self { checksums: format!("{url}.sha256sum"), url, member: Some("helm") }
             }
             Binary::OperatorVerify | Binary::MetricsServer => return None,
             _ => {

@@ -18,6 +18,8 @@ pub const REGISTRY_VERSION: &str = "3.1.2";
 pub const OPERATOR_VERIFY_VERSION: &str = "0.37.0";
 /// The metrics-server that is built.
 pub const METRICS_SERVER_VERSION: &str = "0.9.0";
+/// The Helm that is built.
+pub const HELM_VERSION: &str = "4.3.1";
 
 /// Why a build failed.
 #[derive(Debug, thiserror::Error)]
@@ -64,6 +66,11 @@ const METRICS_SERVER: Module = Module {
     version: METRICS_SERVER_VERSION,
     go_mod: include_str!("../../go/metrics-server/go.mod"),
     go_sum: include_str!("../../go/metrics-server/go.sum"),
+};
+const HELM: Module = Module {
+    version: HELM_VERSION,
+    go_mod: include_str!("../../go/helm/go.mod"),
+    go_sum: include_str!("../../go/helm/go.sum"),
 };
 const COREDNS_MAIN: &str = include_str!("../../go/coredns/main.go");
 
@@ -152,6 +159,7 @@ fn module(binary: Binary, version: KubernetesVersion) -> &'static Module {
         Binary::Registry => &REGISTRY,
         Binary::OperatorVerify => &OPERATOR_VERIFY,
         Binary::MetricsServer => &METRICS_SERVER,
+        Binary::Helm => &HELM,
         _ => KUBERNETES
             .iter()
             .find(|module| module.version == version.as_str())
@@ -171,6 +179,7 @@ fn package(binary: Binary) -> &'static str {
         Binary::CoreDns | Binary::Registry => ".",
         Binary::OperatorVerify => "github.com/operator-framework/api/cmd/operator-verify",
         Binary::MetricsServer => "sigs.k8s.io/metrics-server/cmd/metrics-server",
+        Binary::Helm => "helm.sh/helm/v4/cmd/helm",
     }
 }
 
@@ -183,8 +192,8 @@ fn linker_flags(version: KubernetesVersion) -> String {
     format!("-s -w{git}{major}{minor}")
 }
 
-/// The end of what a program said, on one line: what it downloaded before that is of no interest.
-fn last_lines(output: &[u8]) -> String {
+/// The end of what Go said, on one line: what it downloaded before that is of no interest.
+pub fn last_lines(output: &[u8]) -> String {
     let text = String::from_utf8_lossy(output);
     let lines: Vec<_> = text.lines().filter(|line| !line.starts_with("go: downloading")).collect();
     lines[lines.len().saturating_sub(8)..].join("; ")
@@ -211,6 +220,7 @@ mod tests {
             (REGISTRY, "github.com/distribution/distribution/v3"),
             (OPERATOR_VERIFY, "github.com/operator-framework/api"),
             (METRICS_SERVER, "sigs.k8s.io/metrics-server"),
+            (HELM, "helm.sh/helm/v4"),
         ] {
             let required = format!("{name} v{}", module.version);
             // A module that is only needed for a tool counts as indirect, and its line says so.

@@ -32,12 +32,14 @@ const USUAL: &str = "NodeRestriction";
 const STRICT: &str = "NodeRestriction,OwnerReferencesPermissionEnforcement";
 
 /// Describes an environment.
+#[expect(clippy::struct_excessive_bools, reason = "each is a choice of its own")]
 #[derive(Clone, Debug)]
 pub struct Builder {
     version: Option<KubernetesVersion>,
     controllers: bool,
     durable: bool,
     strict: bool,
+    audited: bool,
     nodes: u8,
     images: Vec<PathBuf>,
     progress: Progress,
@@ -51,6 +53,7 @@ impl Default for Builder {
             controllers: false,
             durable: false,
             strict: false,
+            audited: true,
             nodes: 0,
             images: Vec::new(),
             progress: Progress::Shown,
@@ -96,6 +99,13 @@ impl Builder {
     #[must_use]
     pub fn strict(self) -> Self {
         Self { strict: true, ..self }
+    }
+
+    /// Without a log of all requests, which costs time where time is measured; [`Environment::audit`] then
+    /// has nothing to read.
+    #[must_use]
+    pub fn unaudited(self) -> Self {
+        Self { audited: false, ..self }
     }
 
     /// With this many nodes.
@@ -251,6 +261,7 @@ impl Builder {
             api_service: addresses.map_or(SERVICES_WITHOUT_NODES.1, Addresses::api_service),
             controllers: self.controllers || self.nodes > 0,
             durable: self.durable,
+            audited: self.audited,
             nodes: self.nodes > 0,
             admission: if self.strict { STRICT } else { USUAL },
         }

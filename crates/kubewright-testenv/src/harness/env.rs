@@ -5,20 +5,22 @@
 
 use std::fmt::Debug;
 use std::process::Command;
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
 use k8s_openapi::NamespaceResourceScope;
 use k8s_openapi::api::core::v1::Namespace;
 use k8s_openapi::apiextensions_apiserver::pkg::apis::apiextensions::v1::CustomResourceDefinition;
 use kube::api::{DeleteParams, ListParams, ObjectMeta, PostParams, Preconditions};
-use kube::{Api, Client, Resource, ResourceExt};
+use kube::config::{KubeConfigOptions, Kubeconfig};
+use kube::{Api, Client, Config, Resource, ResourceExt};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
+use tokio::task::AbortHandle;
 
 use crate::crds;
 use crate::environment::Environment;
 use crate::error::Error;
-use crate::harness::eventually;
+use crate::harness::{TestResult, eventually};
 
 /// Ends a test that needs the local environment and has none.
 pub(super) struct NotLocal;
@@ -30,6 +32,8 @@ pub struct Env {
     client: Client,
     environment: Option<Arc<Environment>>,
     own: bool,
+    beside: Arc<Mutex<Vec<AbortHandle>>>,
+    failed: Arc<OnceLock<String>>,
 }
 
 impl Env {
@@ -40,19 +44,49 @@ impl Env {
     ) -> Result<Self, Error> {
         let client = environment.client();
         let namespace = new_namespace(&client, test).await?;
-        Ok(Self { namespace, client, environment: Some(environment), own })
+        Ok(Self {
+            namespace,
+            client,
+            environment: Some(environment),
+            own,
+            beside: Arc::default(),
+            failed: Arc::default(),
+        })
     }
 
     pub(super) async fn on_current_cluster(test: &str) -> Result<Self, Error> {
         let client =
             Client::try_default().await.map_err(Error::api("use the current kubeconfig"))?;
         let namespace = new_namespace(&client, test).await?;
-        Ok(Self { namespace, client, environment: None, own: false })
+        Ok(Self {
+            namespace,
+            client,
+            environment: None,
+            own: false,
+            beside: Arc::default(),
+            failed: Arc::default(),
+        })
     }
 
     /// A client with all rights.
     pub fn client(&self) -> Client {
         self.client.clone()
+    }
+
+    /// How to reach the cluster with all rights, for a program that makes its own client.
+    ///
+    /// # Panics
+    /// If there is no usable kubeconfig; that is how a test fails.
+    pub async fn config(&self) -> Config {
+        let options = KubeConfigOptions::default();
+        let config = match self.local().map(Environment::kubeconfig) {
+            Some(path) => match Kubeconfig::read_from(path) {
+                Ok(kubeconfig) => Config::from_custom_kubeconfig(kubeconfig, &options).await,
+                Err(error) => Err(error),
+            },
+            None => Config::from_kubeconfig(&options).await,
+        };
+        config.unwrap_or_else(|error| panic!("the cluster's kubeconfig: {}", crate::chain(&error)))
     }
 
     /// The namespace that only this test uses.
@@ -126,11 +160,18 @@ impl Env {
 
     /// Waits until `check` gives a value, and returns it. What `check` says otherwise is the last state
     /// seen, printed when the time is up.
+    ///
+    /// # Panics
+    /// If it does not come, or what [`Self::spawn`] runs has failed; that is how a test fails.
     pub async fn eventually<T>(
         &self,
         what: &str,
-        check: impl AsyncFnMut() -> Result<T, String>,
+        mut check: impl AsyncFnMut() -> Result<T, String>,
     ) -> T {
+        let check = async || match self.failed.get() {
+            None => check().await,
+            Some(failure) => panic!("{what}: what runs beside the test failed: {failure}"),
+        };
         eventually::eventually(what, eventually::LIMIT, check).await
     }
 
@@ -160,9 +201,24 @@ impl Env {
         .await
     }
 
+    /// Runs `work`, such as the operator under test, beside the test until that is over. If it fails, so
+    /// does whatever the test waits for.
+    pub fn spawn<R: TestResult>(&self, work: impl Future<Output = R> + Send + 'static) {
+        let failed = self.failed.clone();
+        let task = tokio::spawn(async move {
+            if let Some(failure) = work.await.failure() {
+                failed.get_or_init(|| failure);
+            }
+        });
+        self.beside.lock().unwrap_or_else(PoisonError::into_inner).push(task.abort_handle());
+    }
+
     /// Ends what is only this test's. A failed test's namespace on somebody else's cluster stays, to be
     /// looked at.
     pub(super) async fn finish(self, passed: bool) {
+        for work in self.beside.lock().unwrap_or_else(PoisonError::into_inner).drain(..) {
+            work.abort();
+        }
         if self.own {
             let environment = self.environment.map(Arc::try_unwrap);
             if let Some(Ok(environment)) = environment {

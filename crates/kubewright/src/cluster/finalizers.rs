@@ -36,6 +36,33 @@ pub async fn remove_finalizers(
     Ok(removed)
 }
 
+/// As [`remove_finalizers`], with no more rights than the operator itself has: it may not look at
+/// definitions, and perhaps only into these namespaces (empty: all).
+pub(crate) async fn release(
+    client: &Client,
+    operator: &str,
+    definitions: &[CustomResourceDefinition],
+    namespaces: &[String],
+) -> Result<usize, ClusterError> {
+    let mut removed = 0;
+    for definition in definitions {
+        let Some(kind) = served(definition) else { continue };
+        let is_namespaced = definition.spec.scope == "Namespaced";
+        let apis: Vec<Api<DynamicObject>> = match namespaces {
+            [_, ..] if is_namespaced => {
+                let of = |name: &String| Api::namespaced_with(client.clone(), name, &kind);
+                namespaces.iter().map(of).collect()
+            }
+            _ => vec![Api::all_with(client.clone(), &kind)],
+        };
+        for api in apis {
+            let objects = listed(&api, &kind.plural).await?;
+            removed += remove_from(client, &kind, operator, &objects).await?;
+        }
+    }
+    Ok(removed)
+}
+
 /// The kind as the cluster serves it, which may be another version's than ours.
 pub(super) async fn installed(
     client: &Client,
@@ -43,12 +70,14 @@ pub(super) async fn installed(
 ) -> Result<Option<ApiResource>, ClusterError> {
     let api: Api<CustomResourceDefinition> = Api::all(client.clone());
     let found = api.get_opt(name).await.map_err(|source| failed("look at", name, source))?;
-    Ok(found.and_then(|definition| {
-        let spec = definition.spec;
-        let version = spec.versions.iter().find(|version| version.served)?;
-        let kind = GroupVersionKind::gvk(&spec.group, &version.name, &spec.names.kind);
-        Some(ApiResource::from_gvk_with_plural(&kind, &spec.names.plural))
-    }))
+    Ok(found.and_then(|definition| served(&definition)))
+}
+
+fn served(definition: &CustomResourceDefinition) -> Option<ApiResource> {
+    let spec = &definition.spec;
+    let version = spec.versions.iter().find(|version| version.served)?;
+    let kind = GroupVersionKind::gvk(&spec.group, &version.name, &spec.names.kind);
+    Some(ApiResource::from_gvk_with_plural(&kind, &spec.names.plural))
 }
 
 /// All objects of a kind; none if it is not served.
@@ -56,14 +85,17 @@ pub(super) async fn objects(
     client: &Client,
     kind: &ApiResource,
 ) -> Result<Vec<Meta>, ClusterError> {
-    let api: Api<DynamicObject> = Api::all_with(client.clone(), kind);
+    listed(&Api::all_with(client.clone(), kind), &kind.plural).await
+}
+
+async fn listed(api: &Api<DynamicObject>, plural: &str) -> Result<Vec<Meta>, ClusterError> {
     let mut parameters = ListParams::default().limit(PAGE);
     let mut objects = Vec::new();
     loop {
         let page = match api.list_metadata(&parameters).await {
             Ok(page) => page,
             Err(kube::Error::Api(status)) if status.code == 404 => return Ok(Vec::new()),
-            Err(source) => return Err(failed("list", &kind.plural, source)),
+            Err(source) => return Err(failed("list", plural, source)),
         };
         objects.extend(page.items);
         parameters.continue_token = page.metadata.continue_.filter(|token| !token.is_empty());

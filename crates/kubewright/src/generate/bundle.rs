@@ -111,11 +111,11 @@ pub fn bundle(bundle: &Bundle<'_>) -> Result<Vec<File>, Error> {
         let path =
             format!("manifests/{}_{}.yaml", definition.spec.group, definition.spec.names.plural);
         files.push(document(&path, &json!(definition))?);
-        for role in rbac::people(operator, definition) {
-            let name = role.metadata.name.clone().unwrap_or_default();
-            let path = format!("manifests/{name}_rbac.authorization.k8s.io_v1_clusterrole.yaml");
-            files.push(document(&path, &json!(role))?);
-        }
+    }
+    for role in rbac::people(operator, &installation.definitions) {
+        let name = role.metadata.name.clone().unwrap_or_default();
+        let path = format!("manifests/{name}_rbac.authorization.k8s.io_v1_clusterrole.yaml");
+        files.push(document(&path, &json!(role))?);
     }
     let annotations = metadata::annotations(bundle)?;
     files.push(document("metadata/annotations.yaml", &json!({"annotations": annotations}))?);

@@ -2,7 +2,7 @@
 //! all of it as one, and the reference.
 
 #[cfg(test)]
-mod tests;
+pub(super) mod tests;
 
 use serde_json::Value;
 
@@ -49,6 +49,13 @@ pub fn files(installation: &Installation) -> Result<Vec<File>, yaml::Error> {
     Ok(files)
 }
 
+/// JSON whose first line says what wrote it, as the text of the field `key`: there are no comments.
+pub(super) fn json_file(key: &str, header: &str, value: &Value) -> String {
+    let rest = format!("{value:#}");
+    let rest = rest.strip_prefix("{\n").unwrap_or(&rest);
+    format!("{{ \"{key}\": {},\n{rest}\n", Value::from(header))
+}
+
 /// A file name of an object of the roles: what its name says beyond the operator's.
 pub(super) fn stem(operator: &str, object: &Value) -> String {
     if object["kind"] == "ServiceAccount" {
@@ -64,7 +71,7 @@ fn text_of(value: &Value) -> String {
 }
 
 /// `NetworkPolicy` is `network_policy`.
-fn snake_case(kind: &str) -> String {
+pub(super) fn snake_case(kind: &str) -> String {
     let mut text = String::new();
     for letter in kind.chars() {
         if letter.is_uppercase() && !text.is_empty() {

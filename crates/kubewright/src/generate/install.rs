@@ -24,7 +24,6 @@ pub fn access(installation: &Installation) -> Vec<Value> {
         .iter()
         .partition(|object| matches!(object, rbac::Object::ClusterRole(_) | rbac::Object::Role(_)));
     documents.extend(roles.into_iter().chain(bindings).map(|object| json!(object)));
-    let people = definitions.iter().flat_map(|definition| rbac::people(operator, definition));
-    documents.extend(people.map(|role| json!(role)));
+    documents.extend(rbac::people(operator, definitions).iter().map(|role| json!(role)));
     documents
 }

@@ -2,6 +2,8 @@
 
 mod deployment;
 mod disruption_budget;
+mod leaving;
+mod metrics;
 mod namespace;
 mod network_policy;
 #[cfg(test)]
@@ -11,8 +13,12 @@ use serde_json::{Value, json};
 
 pub use deployment::deployment;
 pub use disruption_budget::disruption_budget;
+pub use leaving::leaving;
+pub use metrics::{metrics_service, service_monitor};
 pub use namespace::namespace;
 pub use network_policy::network_policy;
+
+pub(super) use metrics::{metrics_argument, metrics_opening, metrics_port};
 
 use super::{Installation, NAME_LABEL};
 

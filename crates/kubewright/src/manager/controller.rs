@@ -26,7 +26,7 @@ impl Manager {
     pub(super) fn add_controllers(&mut self, controllers: &[Box<dyn Registered>]) {
         for controller in controllers {
             let wired = controller.wire(&self.shared.registry);
-            self.add_controller(controller.name(), wired);
+            self.add_controller(name(controller.as_ref(), controllers), wired);
         }
     }
 
@@ -113,4 +113,11 @@ async fn resync(primary: Arc<Store>, queue: Queue, every: Duration) {
             delay += step;
         }
     }
+}
+
+/// What logs and metrics call a controller: by its kind, and where groups share that, by its resource.
+fn name(controller: &dyn Registered, all: &[Box<dyn Registered>]) -> String {
+    let name = controller.name();
+    let is_shared = all.iter().filter(|other| other.name() == name).count() > 1;
+    if is_shared { controller.resource() } else { name }
 }

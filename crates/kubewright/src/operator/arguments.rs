@@ -20,13 +20,17 @@ pub(super) struct Arguments {
 pub(super) enum Verb {
     /// Run the operator (also what happens without a subcommand).
     Run(Box<Flags>),
-    /// Print what installing the operator takes, from the code itself.
-    #[command(subcommand)]
-    Generate(Artefact),
+    /// Print or write what installing the operator takes, from the code itself; without a word, all
+    /// files that a project keeps.
+    #[command(args_conflicts_with_subcommands = true)]
+    Generate(GenerateArguments),
     /// Put the definitions of the operator's kinds on the cluster, or bring them up to date.
     Install(InstallArguments),
     /// Take them off again, with all objects of these kinds, also where no operator runs any more.
     Uninstall(Cluster),
+    /// Take the operator's own Deployment off the cluster, and its finalizers off all objects: what is to
+    /// happen before its roles go. The Helm chart does it in `helm uninstall`.
+    Leave(Box<Flags>),
 }
 
 /// Which definitions, and where.
@@ -36,6 +40,15 @@ pub(super) struct InstallArguments {
     pub(super) definitions: DefinitionArguments,
     #[command(flatten)]
     pub(super) cluster: Cluster,
+}
+
+/// What is generated: everything, unless something is named.
+#[derive(Args)]
+pub(super) struct GenerateArguments {
+    #[command(subcommand)]
+    pub(super) what: Option<Artefact>,
+    #[command(flatten)]
+    pub(super) tree: TreeArguments,
 }
 
 /// What can be generated.
@@ -55,8 +68,18 @@ pub(super) enum Artefact {
     Install(InstallationArguments),
     /// A reference of the kinds, for people, as Markdown.
     Docs,
-    /// Write all files that a project keeps: deploy/ and docs/reference/.
+    /// Write a Helm chart: charts/.
+    Chart(TreeArguments),
+    /// Write a Grafana dashboard: deploy/dashboards/.
+    Dashboards(TreeArguments),
+    /// Write all files that a project keeps: deploy/, charts/ and docs/reference/.
     All(TreeArguments),
+    #[command(hide = true, name = "k8s")]
+    DeepCopies(TreeArguments),
+    #[command(hide = true, name = "openapi")]
+    OpenApi(TreeArguments),
+    #[command(hide = true, name = "crds")]
+    Definitions(TreeArguments),
     /// Write a bundle for the Operator Lifecycle Manager, and the `bundle.Dockerfile` beside it.
     Bundle(BundleArguments),
 }
@@ -139,15 +162,39 @@ mod tests {
         Arguments::command().debug_assert();
     }
 
+    /// What a command line asks to be generated.
+    fn asked(text: &str) -> GenerateArguments {
+        let arguments = Arguments::try_parse_from(text.split(' '));
+        match arguments.unwrap_or_else(|error| panic!("{text}: {error}")).verb {
+            Some(Verb::Generate(arguments)) => arguments,
+            _ => panic!("{text}"),
+        }
+    }
+
+    #[test]
+    fn without_a_word_everything_is_generated() {
+        let GenerateArguments { what, tree } = asked("a generate --check --output there");
+        assert!(what.is_none() && tree.check);
+        assert_eq!(tree.output, PathBuf::from("there"));
+        assert!(
+            matches!(asked("a generate all --check").what, Some(Artefact::All(tree)) if tree.check)
+        );
+    }
+
+    #[test]
+    fn the_words_of_the_old_sdk_are_understood() {
+        assert!(matches!(asked("a generate k8s").what, Some(Artefact::DeepCopies(_))));
+        assert!(matches!(asked("a generate openapi").what, Some(Artefact::OpenApi(_))));
+        assert!(matches!(asked("a generate crds --check").what, Some(Artefact::Definitions(_))));
+    }
+
     #[test]
     fn a_release_has_the_defaults_of_operator_sdk() {
-        let arguments = Arguments::try_parse_from(["a", "generate", "bundle"]).ok().unwrap();
-        let Some(Verb::Generate(Artefact::Bundle(bundle))) = arguments.verb else { panic!() };
+        let Some(Artefact::Bundle(bundle)) = asked("a generate bundle").what else { panic!() };
         assert_eq!((&*bundle.version, &bundle.channels[..]), ("0.0.1", &["alpha".to_owned()][..]));
         let text =
             "a generate bundle --version 1.0.0 --channels stable,fast --default-channel fast";
-        let arguments = Arguments::try_parse_from(text.split(' ')).ok().unwrap();
-        let Some(Verb::Generate(Artefact::Bundle(bundle))) = arguments.verb else { panic!() };
+        let Some(Artefact::Bundle(bundle)) = asked(text).what else { panic!() };
         assert_eq!(bundle.channels, ["stable", "fast"]);
     }
 

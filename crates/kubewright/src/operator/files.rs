@@ -109,7 +109,9 @@ impl Tree<'_> {
     fn is_ours(&self, path: &Path) -> Result<bool, Error> {
         let text = read(path)?.unwrap_or_default();
         let first = text.split(|byte| *byte == b'\n').next().unwrap_or_default();
-        Ok(String::from_utf8_lossy(first).contains(&header(self.command)))
+        // In JSON its quotes are escaped.
+        let first = String::from_utf8_lossy(first).replace('\\', "");
+        Ok(first.contains(&header(self.command)))
     }
 }
 

@@ -8,12 +8,15 @@ use k8s_openapi::apiextensions_apiserver::pkg::apis::apiextensions::v1::CustomRe
 
 use super::Operator;
 use super::arguments::{
-    Artefact, BundleArguments, InstallArguments, InstallationArguments, Reach, TreeArguments,
+    Artefact, BundleArguments, GenerateArguments, InstallArguments, InstallationArguments, Reach,
+    TreeArguments,
 };
 use super::files::Tree;
 use crate::error::chain;
 use crate::generate::bundle::{self, Bundle, Release};
+use crate::generate::chart::{self, Chart};
 use crate::generate::crd::bounds::{self, Bounds};
+use crate::generate::dashboard::dashboard_file;
 use crate::generate::files::{self, File};
 use crate::generate::rbac::Scope;
 use crate::generate::yaml::documents;
@@ -23,7 +26,7 @@ use crate::registration::Registered;
 use crate::registry::Registry;
 
 impl Operator {
-    /// The definitions of the reconciled kinds, each field of `bounds` narrowed.
+    /// The definitions of the operator's kinds, each field of `bounds` narrowed.
     pub fn definitions_within(
         &self,
         bounds: &[Bounds],
@@ -41,6 +44,7 @@ impl Operator {
             definitions: self.definitions(),
             related: self.related(),
             access: self.access(),
+            finalizes: self.finalizes(),
             environment: self.environment.clone(),
             namespace: own_namespace(&self.name),
             image: self.described()?.default_image(),
@@ -71,8 +75,9 @@ impl Operator {
         }
     }
 
-    pub(super) fn generate(&self, what: Artefact) -> Result<(), String> {
-        let text = match what {
+    pub(super) fn generate(&self, arguments: GenerateArguments) -> Result<(), String> {
+        let GenerateArguments { what, tree } = arguments;
+        let text = match what.unwrap_or(Artefact::All(tree)) {
             Artefact::Crd { definitions } => {
                 let definitions = self.definitions_within(&definitions.bounds);
                 documents(&definitions.map_err(|error| chain(&error))?)
@@ -85,17 +90,61 @@ impl Operator {
                 documents(&install::install(&self.installed(arguments)?))
             }
             Artefact::Docs => Ok(docs::docs(&self.definitions())),
-            Artefact::All(arguments) => return self.all(&arguments),
+            Artefact::Chart(arguments) => return self.kept(&self.chart()?, &arguments),
+            Artefact::Dashboards(arguments) => {
+                let file = dashboard_file(&self.name, &self.command());
+                return self.kept(&[file], &arguments);
+            }
+            Artefact::All(arguments) => return self.kept(&self.all()?, &arguments),
+            Artefact::DeepCopies(arguments) => {
+                return self.instead("Rust needs no deep copies", &arguments);
+            }
+            Artefact::OpenApi(arguments) => {
+                return self.instead("schemas are a part of the definitions", &arguments);
+            }
+            Artefact::Definitions(arguments) => {
+                return self.instead("definitions come with the rest", &arguments);
+            }
             Artefact::Bundle(arguments) => return self.bundle(arguments),
         };
         print(&text.map_err(|error| chain(&error))?)
     }
 
-    fn all(&self, arguments: &TreeArguments) -> Result<(), String> {
+    /// What the first line of a file that a project keeps names.
+    fn command(&self) -> String {
+        format!("{} generate all", self.name)
+    }
+
+    /// Every file that a project keeps; samples are the author's own.
+    fn all(&self) -> Result<Vec<File>, String> {
         let installation = self.installation().map_err(|error| chain(&error))?;
-        let files = files::files(&installation).map_err(|error| chain(&error))?;
-        let command = format!("{} generate all", self.name);
-        self.keep(&files, &command, arguments)
+        let mut files = files::files(&installation).map_err(|error| chain(&error))?;
+        files.push(dashboard_file(&self.name, &self.command()));
+        files.extend(self.chart()?);
+        Ok(files)
+    }
+
+    fn chart(&self) -> Result<Vec<File>, String> {
+        let installation = self.installation().map_err(|error| chain(&error))?;
+        let project = self.described().map_err(|error| chain(&error))?;
+        let chart = Chart {
+            installation: &installation,
+            about: &project.bundle,
+            image: project.image.unwrap_or(project.name),
+            version: self.version.unwrap_or("0.0.1").to_owned(),
+        };
+        chart::chart(&chart, &self.command()).map_err(|error| chain(&error))
+    }
+
+    /// Writes or checks these of the files that a project keeps.
+    fn kept(&self, files: &[File], arguments: &TreeArguments) -> Result<(), String> {
+        self.keep(files, &self.command(), arguments)
+    }
+
+    /// For a word of the old Operator SDK that has no meaning of its own here.
+    fn instead(&self, why: &str, arguments: &TreeArguments) -> Result<(), String> {
+        let _ = writeln!(std::io::stderr(), "{why}: this is `generate all`");
+        self.kept(&self.all()?, arguments)
     }
 
     fn bundle(&self, arguments: BundleArguments) -> Result<(), String> {

@@ -20,7 +20,7 @@ pub(super) struct Cluster {
     /// The kubeconfig file [default: what KUBECONFIG names, else ~/.kube/config, else the service
     /// account of the pod].
     #[arg(long, value_name = "FILE")]
-    kubeconfig: Option<PathBuf>,
+    pub(super) kubeconfig: Option<PathBuf>,
 }
 
 impl Cluster {
@@ -50,7 +50,8 @@ impl Cluster {
         })
     }
 
-    fn connected(
+    /// Does `work` there.
+    pub(super) fn connected(
         &self,
         operator: &str,
         work: impl AsyncFnOnce(Client) -> Result<(), ClusterError>,
@@ -70,6 +71,6 @@ impl Cluster {
 }
 
 #[expect(clippy::needless_pass_by_value, reason = "it is what a step is told to")]
-fn print(step: Step) {
+pub(super) fn print(step: Step) {
     let _ = writeln!(std::io::stdout(), "{step}"); // who closed the pipe does not want to know
 }

@@ -61,11 +61,7 @@ async fn a_pass_that_blocks_its_thread_is_told_by_name_until_it_ends(env: Env) {
 #[kubewright_testenv::test]
 async fn metrics_tell_what_was_done(env: Env) {
     let port = seen::free_port();
-    let mut flags = running::flags(&env);
-    flags.metrics_bind_address = format!("127.0.0.1:{port}");
-    flags.leader_elect = true;
-    flags.leader_election_namespace = Some(env.namespace().to_owned());
-    let operator = running::start::<Books>(&env, flags).await;
+    let operator = running::start::<Books>(&env, running::measured(&env, port)).await;
     for name in ["a", "b", "c"] {
         env.create(book(name)).await;
         reconciled(&env, name, "True", "Reconciled").await;

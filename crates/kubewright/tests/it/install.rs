@@ -107,7 +107,7 @@ async fn may(env: &Env, user: &str, verb: &str, resource: &str) -> bool {
 async fn who_may_edit_or_view_a_namespace_may_do_so_with_its_books(env: Env) {
     let operator = installation("aggregated-operator", Scope::Cluster);
     let strictly = PatchParams::apply("tests").validation_strict().force();
-    for role in rbac::people(&operator.operator, &operator.definitions[0]) {
+    for role in rbac::people(&operator.operator, &operator.definitions) {
         apply(&env, &json!(role), &strictly).await;
     }
     for role in ["edit", "view"] {

@@ -6,11 +6,15 @@ use std::process::Stdio;
 use std::time::{Duration, Instant};
 
 use kubewright::k8s_openapi::api::apps::v1::Deployment;
+use kubewright::kube::Api;
+use kubewright::kube::api::PostParams;
+use kubewright::kube::core::{ApiResource, DynamicObject, GroupVersionKind};
 use kubewright::prelude::*;
 use kubewright::{Flags, RunError};
 use kubewright_testenv::audit::AuditRecord;
 use kubewright_testenv::{Env, Identity};
 use rustix::process::{Pid, Signal, kill_process};
+use serde_json::json;
 use tokio::process::{Child, Command};
 
 use crate::books::{Books, book};
@@ -206,16 +210,12 @@ async fn install_guestbooks(env: &Env) {
 
 /// Creates a guestbook and waits for its Deployment.
 async fn served(env: &Env, name: &str) {
-    let manifest = format!(
-        "{{apiVersion: demo.kubewright.dev/v1, kind: Guestbook, \
-         metadata: {{name: {name}}}, spec: {{image: 'guestbook:1'}}}}"
-    );
-    let mut kubectl = Command::from(env.kubectl());
-    let mut kubectl = kubectl.args(["create", "-f", "-"]).stdin(Stdio::piped()).spawn().unwrap();
-    let mut stdin = kubectl.stdin.take().unwrap();
-    tokio::io::AsyncWriteExt::write_all(&mut stdin, manifest.as_bytes()).await.unwrap();
-    drop(stdin);
-    assert!(kubectl.wait().await.unwrap().success());
+    let kind = GroupVersionKind::gvk("demo.kubewright.dev", "v1", "Guestbook");
+    let kind = ApiResource::from_gvk(&kind);
+    let book = DynamicObject::new(name, &kind).data(json!({"spec": {"image": "guestbook:1"}}));
+    // Not by kubectl, whose start alone can take seconds on a busy machine, which nobody waits for here.
+    let api = Api::<DynamicObject>::namespaced_with(env.client(), env.namespace(), &kind);
+    api.create(&PostParams::default(), &book).await.unwrap();
     env.eventually(&format!("guestbook {name} is served"), async || {
         let found = env.api::<Deployment>().get(name).await;
         found.map(drop).map_err(|error| error.to_string())

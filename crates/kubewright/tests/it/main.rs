@@ -5,9 +5,11 @@
 
 mod books;
 mod bundle;
+mod chart;
 mod cluster;
 mod cluster_scope;
 mod compiler;
+mod dashboard;
 mod drift;
 mod everything;
 mod faults;
@@ -27,6 +29,7 @@ mod queue_order;
 mod quiet;
 mod rbac;
 mod references;
+mod releases;
 mod restart;
 mod runnable;
 mod running;

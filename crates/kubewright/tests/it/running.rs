@@ -23,10 +23,17 @@ pub struct Running {
 
 /// The flags of a test: its namespace only, no servers, short waits.
 pub fn flags(env: &Env) -> Flags {
-    let mut flags = Flags::default();
-    flags.namespaces = [env.namespace().to_owned()].into_iter().collect();
-    "0".clone_into(&mut flags.health_probe_bind_address);
+    let mut flags = Flags::for_test(env.namespace());
     flags.reconcile_timeout = Duration::from_secs(2);
+    flags
+}
+
+/// The same with metrics on `port` of this machine, and a lease.
+pub fn measured(env: &Env, port: u16) -> Flags {
+    let mut flags = flags(env);
+    flags.metrics_bind_address = format!("127.0.0.1:{port}");
+    flags.leader_elect = true;
+    flags.leader_election_namespace = Some(env.namespace().to_owned());
     flags
 }
 

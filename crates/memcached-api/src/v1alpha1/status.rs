@@ -5,6 +5,9 @@ use k8s_openapi::apimachinery::pkg::apis::meta::v1::Condition;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+#[cfg(feature = "operator")]
+use crate::condition::ConditionType;
+
 /// What is known of the cache.
 #[derive(JsonSchema, Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
@@ -46,7 +49,11 @@ pub struct MemcachedStatus {
 
 #[cfg(feature = "operator")]
 impl kubewright::Conditions for MemcachedStatus {
-    const INITIAL: &'static [&'static str] = &["Available", "Progressing", "Degraded"];
+    const INITIAL: &'static [&'static str] = &[
+        ConditionType::Available.as_str(),
+        ConditionType::Progressing.as_str(),
+        ConditionType::Degraded.as_str(),
+    ];
 
     fn conditions(&mut self) -> &mut Vec<Condition> {
         &mut self.conditions

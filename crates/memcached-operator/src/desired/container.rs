@@ -1,7 +1,7 @@
 //! The container of one instance: memcached, its probes and its limits.
 
 use k8s_openapi::api::core::v1::{
-    Capabilities, Container, ContainerPort, Probe, SecurityContext, TCPSocketAction,
+    Container, ContainerPort, Probe, SecurityContext, TCPSocketAction,
 };
 use k8s_openapi::apimachinery::pkg::util::intstr::IntOrString;
 use memcached_api::labels::MEMCACHED;
@@ -67,8 +67,6 @@ fn connects() -> Probe {
 
 fn security_context() -> SecurityContext {
     SecurityContext {
-        allow_privilege_escalation: Some(false),
-        capabilities: Some(Capabilities { drop: Some(vec!["ALL".to_owned()]), add: None }),
         read_only_root_filesystem: Some(true),
         run_as_non_root: Some(true),
         run_as_user: Some(USER),

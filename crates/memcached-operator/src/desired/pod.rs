@@ -1,9 +1,8 @@
 //! The pod of one instance: without rights, in the cluster and on its node.
 
-use k8s_openapi::api::core::v1::{
-    PodSecurityContext, PodSpec, PodTemplateSpec, SeccompProfile, Sysctl,
-};
+use k8s_openapi::api::core::v1::{PodSecurityContext, PodSpec, PodTemplateSpec, Sysctl};
 use k8s_openapi::apimachinery::pkg::apis::meta::v1::ObjectMeta;
+use kubewright::workload;
 
 use super::container::{USER, container};
 use super::meta::labels;
@@ -15,25 +14,21 @@ const UNPRIVILEGED: u16 = 1024;
 pub(super) fn pod_template(cluster: &Cluster) -> PodTemplateSpec {
     PodTemplateSpec {
         metadata: Some(ObjectMeta { labels: Some(labels(cluster)), ..ObjectMeta::default() }),
-        spec: Some(PodSpec {
-            automount_service_account_token: Some(false),
-            containers: vec![container(cluster)],
-            // One variable for each Service of the namespace would be of no use here.
-            enable_service_links: Some(false),
-            security_context: Some(security_context(cluster)),
-            ..PodSpec::default()
-        }),
+        spec: Some(workload::restricted(
+            USER,
+            PodSpec {
+                containers: vec![container(cluster)],
+                // One variable for each Service of the namespace would be of no use here.
+                enable_service_links: Some(false),
+                security_context: Some(security_context(cluster)),
+                ..PodSpec::default()
+            },
+        )),
     }
 }
 
 fn security_context(cluster: &Cluster) -> PodSecurityContext {
     PodSecurityContext {
-        run_as_non_root: Some(true),
-        run_as_user: Some(USER),
-        seccomp_profile: Some(SeccompProfile {
-            type_: "RuntimeDefault".to_owned(),
-            ..SeccompProfile::default()
-        }),
         sysctls: (cluster.port < UNPRIVILEGED).then(|| vec![low_ports(cluster.port)]),
         ..PodSecurityContext::default()
     }

@@ -5,11 +5,11 @@
 
 use k8s_openapi::apimachinery::pkg::apis::meta::v1::Condition;
 use kubewright::kube::ResourceExt as _;
+use kubewright::rollout::Rollout;
 use kubewright::{Failure as _, chain, conditions};
 use memcached_api::condition::{ConditionType, Reason};
 use memcached_api::v1alpha1::Memcached;
 
-use super::rollout::Rollout;
 use crate::error::Error;
 use crate::reconcile::gather::Observed;
 

@@ -11,9 +11,9 @@
 
 use k8s_openapi::apimachinery::pkg::apis::meta::v1::Condition;
 use kubewright::conditions;
+use kubewright::rollout::Rollout;
 use memcached_api::condition::{ConditionType, Reason};
 
-use super::rollout::Rollout;
 use crate::reconcile::gather::Observed;
 
 pub(super) fn progressing(

@@ -3,3 +3,4 @@
 #![expect(clippy::unwrap_used, clippy::panic, reason = "a test fails by a panic")]
 
 mod admission;
+mod chart;

@@ -8,10 +8,8 @@ use serde_json::{Value, json};
 use super::descriptors::{descriptors, title};
 use super::{About, Bundle, Error};
 use crate::generate::rbac::{Scope, merge};
-use crate::generate::{Installation, manager, manager_name};
+use crate::generate::{Installation, OLDEST_KUBERNETES, is_version, manager, manager_name};
 
-/// The oldest Kubernetes that the library supports.
-const OLDEST_KUBERNETES: &str = "1.33.0";
 /// The lifecycle manager tells a pod here which namespaces it is to look after; empty means all.
 const TARGETS: &str = "metadata.annotations['olm.targetNamespaces']";
 
@@ -169,38 +167,4 @@ fn related_images(installation: &Installation) -> Vec<Value> {
     });
     let own = json!({"name": "manager", "image": installation.image});
     [own].into_iter().chain(told).collect()
-}
-
-/// Three numbers, and perhaps a `-` and more; a `+` is for names of releases no letter.
-fn is_version(text: &str) -> bool {
-    let (numbers, rest) =
-        text.split_once('-').map_or((text, None), |(numbers, rest)| (numbers, Some(rest)));
-    let parts: Vec<_> = numbers.split('.').collect();
-    let is_number = |part: &&str| {
-        let is_short = *part == "0" || !part.starts_with('0');
-        !part.is_empty() && is_short && part.bytes().all(|byte| byte.is_ascii_digit())
-    };
-    let is_word = |word: &str| {
-        let allowed = |byte: u8| byte.is_ascii_lowercase() || byte.is_ascii_digit() || byte == b'-';
-        !word.is_empty() && word.bytes().all(allowed)
-    };
-    let is_rest = rest.is_none_or(|rest| rest.split('.').all(is_word) && !rest.ends_with('-'));
-    parts.len() == 3 && parts.iter().all(is_number) && is_rest
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn a_version_is_three_numbers_and_perhaps_more() {
-        for good in ["0.0.1", "10.20.30", "1.0.0-rc.1", "1.0.0-alpha-2"] {
-            assert!(is_version(good), "{good}");
-        }
-        for bad in
-            ["", "v0.0.1", "1.0", "1.0.0.0", "01.0.0", "1.0.0-", "1.0.0-A", "1.0.0+1", "1..0"]
-        {
-            assert!(!is_version(bad), "{bad}");
-        }
-    }
 }

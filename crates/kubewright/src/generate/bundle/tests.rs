@@ -19,6 +19,7 @@ fn installation() -> Installation {
             cluster_rules: vec![rule("", "nodes", &["list"])],
             own_namespace: vec![rule("coordination.k8s.io", "leases", &["create"])],
         },
+        finalizes: true,
         environment: vec![
             ("PAGE_IMAGE".to_owned(), "page:1".to_owned()),
             ("A".to_owned(), "b".to_owned()),

@@ -7,7 +7,7 @@ use crate::generate::crd::tests::fixture::Everything;
 use crate::generate::crd::tidy;
 use crate::generate::rbac::{Access, Scope, rule};
 
-fn installation() -> Installation {
+pub(in crate::generate) fn installation() -> Installation {
     Installation {
         operator: "a-operator".to_owned(),
         definitions: vec![tidy(Everything::crd())],
@@ -17,6 +17,7 @@ fn installation() -> Installation {
             cluster_rules: Vec::new(),
             own_namespace: vec![rule("coordination.k8s.io", "leases", &["create"])],
         },
+        finalizes: true,
         environment: Vec::new(),
         namespace: "a-operator-system".to_owned(),
         image: "a".to_owned(),

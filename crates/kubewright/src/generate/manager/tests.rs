@@ -10,6 +10,7 @@ fn installation() -> Installation {
         definitions: Vec::new(),
         related: std::collections::BTreeMap::new(),
         access: Access::default(),
+        finalizes: true,
         environment: vec![("GUESTBOOK_IMAGE".to_owned(), "example.com/guestbook:1".to_owned())],
         namespace: "guestbook-operator-system".to_owned(),
         image: "example.com/guestbook-operator:v1".to_owned(),
@@ -78,4 +79,28 @@ fn policy_and_budget_select_the_pods_of_the_deployment() {
     assert_eq!(budget["spec"]["selector"]["matchLabels"], *labels);
     let port = &policy["spec"]["ingress"][0]["ports"][0]["port"];
     assert_eq!(container(&installation)["ports"][0]["containerPort"], *port);
+}
+
+#[test]
+fn an_operator_that_objects_wait_for_leaves_by_a_job_of_its_own_pod() {
+    let installation = installation();
+    let running = deployment(&installation);
+    let objects = leaving(&installation, &running);
+    assert_eq!(kinds(&objects), ["Role", "RoleBinding", "Job"]);
+    let pod = &objects[2]["spec"]["template"]["spec"];
+    let container = &pod["containers"][0];
+    assert_eq!(container["args"][0], "leave");
+    assert!(container.get("readinessProbe").is_none(), "{container}");
+    let other = &running["spec"]["template"]["spec"];
+    assert_eq!(container["securityContext"], other["containers"][0]["securityContext"]);
+    assert_eq!(pod["serviceAccountName"], other["serviceAccountName"]);
+    // Nothing that looks for the operator's pods may find this one.
+    let labels = &objects[2]["spec"]["template"]["metadata"]["labels"];
+    assert!(labels.get("control-plane").is_none(), "{labels}");
+}
+
+#[test]
+fn nothing_leaves_where_no_object_waits() {
+    let installation = Installation { finalizes: false, ..installation() };
+    assert!(leaving(&installation, &deployment(&installation)).is_empty());
 }

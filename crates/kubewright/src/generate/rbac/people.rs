@@ -33,14 +33,30 @@ const PEOPLE: [Person; 3] = [
     Person { name: "viewer", part_of: "view", verbs: VIEW, scale: &["get"] },
 ];
 
-/// The three roles of the kind that `definition` defines.
-pub fn people(operator: &str, definition: &CustomResourceDefinition) -> Vec<ClusterRole> {
-    PEOPLE.iter().map(|person| role(person, operator, definition)).collect()
+/// The three roles of each kind that `definitions` define.
+pub fn people(operator: &str, definitions: &[CustomResourceDefinition]) -> Vec<ClusterRole> {
+    let roles = definitions.iter().flat_map(|definition| {
+        let kind = kind(definition, definitions);
+        PEOPLE.iter().map(move |person| role(person, operator, &kind, definition))
+    });
+    roles.collect()
 }
 
-fn role(person: &Person, operator: &str, definition: &CustomResourceDefinition) -> ClusterRole {
+/// What the roles call the kind: by its name, and where groups share that, with its group.
+fn kind(definition: &CustomResourceDefinition, all: &[CustomResourceDefinition]) -> String {
+    let (group, kind) = (&definition.spec.group, &definition.spec.names.kind);
+    let is_shared = all.iter().filter(|other| other.spec.names.kind == *kind).count() > 1;
+    let kind = kind.to_lowercase();
+    if is_shared { format!("{}-{kind}", group.replace('.', "-")) } else { kind }
+}
+
+fn role(
+    person: &Person,
+    operator: &str,
+    kind: &str,
+    definition: &CustomResourceDefinition,
+) -> ClusterRole {
     let spec = &definition.spec;
-    let kind = spec.names.kind.to_lowercase();
     let mut metadata = metadata(operator, format!("{operator}-{kind}-{}-role", person.name), None);
     if spec.scope == "Namespaced" {
         let label = format!("rbac.authorization.k8s.io/aggregate-to-{}", person.part_of);

@@ -34,7 +34,7 @@ fn rule_of(resource: &str, verbs: &str) -> (String, String) {
 
 #[test]
 fn each_kind_has_an_admin_an_editor_and_a_viewer() {
-    let roles = people("garden-operator", &Pot::crd());
+    let roles = people("garden-operator", &[Pot::crd()]);
     let [admin, editor, viewer] = &roles[..] else { panic!("{roles:?}") };
     let (name, labels, rules) = told(admin);
     assert_eq!(name, "garden-operator-pot-admin-role");
@@ -65,9 +65,23 @@ fn each_kind_has_an_admin_an_editor_and_a_viewer() {
 
 #[test]
 fn a_kind_without_a_namespace_is_nobodys_who_works_in_one() {
-    for role in people("garden-operator", &Shelf::crd()) {
+    for role in people("garden-operator", &[Shelf::crd()]) {
         let (name, labels, rules) = told(&role);
         assert_eq!(labels, json!({"app.kubernetes.io/name": "garden-operator"}), "{name}");
         assert_eq!(rules.len(), 2, "{name}");
     }
+}
+
+#[test]
+fn kinds_of_one_name_have_roles_of_their_own() {
+    let mut other = Pot::crd();
+    other.spec.group = "other.example.org".to_owned();
+    let roles = people("garden-operator", &[Pot::crd(), other, Shelf::crd()]);
+    let names: Vec<_> = roles.iter().step_by(3).map(|role| told(role).0).collect();
+    let expected = [
+        "garden-operator-example-com-pot-admin-role",
+        "garden-operator-other-example-org-pot-admin-role",
+        "garden-operator-shelf-admin-role",
+    ];
+    assert_eq!(names, expected);
 }
