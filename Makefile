@@ -5,7 +5,10 @@ CACHE ?= $(or $(KUBEWRIGHT_CACHE),$(or $(XDG_CACHE_HOME),$(HOME)/.cache)/kubewri
 KUBEWRIGHT = $(CARGO) run --quiet --package kubewright-cli --bin kubewright --
 OPERATOR = $(CARGO) run --quiet --package memcached-operator --
 TOUR = $(CARGO) run --quiet --package memcached-e2e --bin tour --
+COMPARE = $(CARGO) run --release --package kubewright-bench --bin compare --
 MUSL = $(shell uname -m)-unknown-linux-musl
+# What C there is needs no libc, so the usual compiler does where there is none for musl.
+STATIC = CC_$(subst -,_,$(MUSL))=$(or $(shell command -v musl-gcc),$(CC)) $(CARGO) build --profile dist --target $(MUSL)
 DENY_VERSION = 0.20.2
 DENY = $(CACHE)/tools/cargo-deny-$(DENY_VERSION)
 FUZZ_VERSION = 0.13.2
@@ -29,20 +32,19 @@ endif
 
 .DEFAULT_GOAL := help
 .PHONY: help generate manifests generated install uninstall run build docker-build docker-push deploy undeploy \
-	bundle bundle-build bundle-push dev dev-up dev-down cluster cluster-down test test-long ci fmt lint docs licenses \
-	cycles fuzz dist-example
+	bundle bundle-build bundle-push dev dev-up dev-down cluster cluster-down test test-long bench bench-full ci fmt lint docs licenses \
+	cycles fuzz dist-example kubewright
 
 help: ## What can be made
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## /\1\t/' | expand -t 16
 
-generate: manifests ## Write everything that is generated: definitions, roles, manifests, reference
+generate: manifests ## Write everything that is generated: definitions, roles, manifests, chart, dashboard, reference
 
 manifests: ## The same
 	$(OPERATOR) generate all
 
 generated: ## Fail if a committed file is not what would be generated
 	$(OPERATOR) generate all --check
-	$(OPERATOR) generate bundle $(BUNDLE) --check
 	$(OPERATOR) generate bundle $(BUNDLE) --check
 
 install: ## The kinds on the cluster of the current kubeconfig (MIN_SIZE, MAX_SIZE)
@@ -92,7 +94,7 @@ dev-down: ## Remove what `make dev` made
 else
 dev-up:
 	@$(KUBEWRIGHT) dev up
-	@$(KUBEWRIGHT) image build --image $(IMG) && $(KUBEWRIGHT) image load $(IMG)
+	@$(KUBEWRIGHT) image build --image $(IMG) --load
 
 dev-down: cluster-down
 endif
@@ -113,6 +115,12 @@ test-long: ## The tests on real pods with all their repeats, which take an hour
 	$(CARGO) run --quiet --package memcached-e2e --bin images
 	KUBEWRIGHT_LONG=1 $(CARGO) test --package memcached-e2e
 
+bench: ## Ours, the same operator in Go, and the limit, side by side; laid out for under an hour (BENCH)
+	$(COMPARE) --output bench/results/bench.json $(BENCH)
+
+bench-full: ## The same with etcd that waits for the disk too, and with 10,000 objects; hours
+	$(COMPARE) --output bench/results/full.json --profile no-fsync --profile durable --objects 100 --objects 1000 --objects 10000 --rest 10 $(BENCH)
+
 cycles: ## Start and end environments, also by kill -9, and fail if anything is left behind
 	$(CARGO) run --package kubewright-bench --bin cycles -- $(or $(CYCLES),--control-plane 3 --nodes 1 --kill 4)
 
@@ -121,7 +129,12 @@ fuzz: $(FUZZ) ## What a memcached server could send, thought up by libFuzzer for
 	PATH="$(FUZZ)/bin:$$PATH" $(CARGO) +nightly fuzz run response fuzz/corpus/response fuzz/seeds/response -- -max_len=20000 -max_total_time=$(FUZZ_SECONDS)
 
 dist-example: ## The example operator as it would ship: static, small
-	CC_$(subst -,_,$(MUSL))=$(or $(shell command -v musl-gcc),$(CC)) $(CARGO) build --profile dist --target $(MUSL) --package kubewright --example guestbook
+	$(STATIC) --package kubewright --example guestbook
+
+kubewright: ## The program `kubewright` itself, static: one file to put anywhere
+	$(STATIC) --package kubewright-cli
+	@program=$(or $(CARGO_TARGET_DIR),target)/$(MUSL)/dist/kubewright; segments=$$(readelf --program-headers --wide "$$program") && case "$$segments" in \
+		*INTERP*) echo "$$program is not static: it asks for a loader" >&2; exit 1;; *LOAD*) ls -l "$$program";; esac
 
 fmt: ## Formatting, checked
 	$(CARGO) fmt --all --check

@@ -5,8 +5,10 @@ use std::process::{Command, Stdio};
 
 use anyhow::{Context as _, ensure};
 
-/// What makes a build quick. The other one is to be other, not small.
-const QUICK: [(&str, &str); 3] = [
+use crate::programs::without_cargos_own;
+
+/// What makes a build quick, for images that are to run and need not be small.
+pub const QUICK: [(&str, &str); 3] = [
     ("CARGO_PROFILE_DIST_LTO", "off"),
     ("CARGO_PROFILE_DIST_OPT_LEVEL", "0"),
     ("CARGO_PROFILE_DIST_CODEGEN_UNITS", "16"),
@@ -42,10 +44,11 @@ impl Build {
         std::fs::create_dir_all(&folder).context("there is no place for the image")?;
         let mut kubewright =
             Command::new(std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into()));
+        without_cargos_own(&mut kubewright);
         kubewright
             .args(["run", "--quiet", "--package", "kubewright-cli", "--target-dir"])
             .arg(target()) // of this program; what it builds may go elsewhere
-            .args(["--", "image", "build", "--image", self.name(), "--output"])
+            .args(["--", "image", "build", "--image", self.name(), "--file"])
             .arg(&tar)
             .current_dir(workspace());
         if self == Self::Other {

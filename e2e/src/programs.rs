@@ -92,9 +92,26 @@ async fn permit(env: &Env, installation: &Installation) -> anyhow::Result<()> {
     Ok(())
 }
 
+/// Takes away what cargo tells the programs that it runs, tests among them: with that, a cargo that they run
+/// takes crates for changed whose build asks for it, and compiles half of everything again.
+pub fn without_cargos_own(command: &mut Command) {
+    let of_package =
+        |name: &str| name.starts_with("CARGO_PKG_") || name.starts_with("CARGO_MANIFEST_");
+    for (name, _) in std::env::vars_os() {
+        if name.to_str().is_some_and(of_package) {
+            command.env_remove(name);
+        }
+    }
+}
+
 /// Builds the program of a package, unless it is built, and says where it is.
-fn program(package: &str) -> anyhow::Result<PathBuf> {
-    let output = Command::new(std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into()))
+///
+/// # Errors
+/// If it cannot be built.
+pub fn program(package: &str) -> anyhow::Result<PathBuf> {
+    let mut cargo = Command::new(std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into()));
+    without_cargos_own(&mut cargo);
+    let output = cargo
         .args(["build", "--quiet", "--message-format", "json", "--package", package])
         .current_dir(workspace())
         .stderr(Stdio::inherit())

@@ -1,13 +1,14 @@
 //! The cluster that a verb is about, the one of the current kubeconfig. Owns the connection and how
 //! what is done there is printed; what is done is the verbs' and the library's.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use anyhow::Context as _;
 use clap::Args;
 use kube::config::{Config, KubeConfigOptions, Kubeconfig};
 use kube::{Client, Error};
 use kubewright::cluster::Step;
+use kubewright_testenv::progress::Progress;
 
 use crate::output;
 
@@ -20,6 +21,11 @@ pub(crate) struct Cluster {
 }
 
 impl Cluster {
+    /// The file, if one was named.
+    pub(crate) fn kubeconfig(&self) -> Option<&Path> {
+        self.kubeconfig.as_deref()
+    }
+
     /// Does `work` with a client of the cluster.
     pub(crate) fn connected<T>(
         &self,
@@ -60,4 +66,10 @@ fn explained(error: Error) -> anyhow::Error {
 #[expect(clippy::needless_pass_by_value, reason = "it is what a step is told to")]
 pub(crate) fn print(step: Step) {
     let _ = output::write(format!("{step}\n")); // who closed the pipe does not want to know
+}
+
+/// Tells a step on standard error, where standard output is for a program to read.
+#[expect(clippy::needless_pass_by_value, reason = "it is what a step is told to")]
+pub(crate) fn note(step: Step) {
+    Progress::Shown.note(&step.to_string());
 }

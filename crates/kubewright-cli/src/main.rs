@@ -6,16 +6,19 @@ mod cluster;
 mod output;
 mod project;
 mod registry;
+mod scaffold;
+mod style;
 mod table;
+mod tiers;
 mod verbs;
 
 use std::io::Write as _;
 use std::process::ExitCode;
 
-use clap::Parser as _;
+use style::Paint;
 
 fn main() -> ExitCode {
-    let Err(error) = verbs::Kubewright::parse().run() else {
+    let Err(error) = verbs::Kubewright::from_command_line().run() else {
         return ExitCode::SUCCESS;
     };
     if error.is::<output::Closed>() {
@@ -24,8 +27,9 @@ fn main() -> ExitCode {
     match error.downcast::<clap::Error>() {
         Ok(usage) => usage.exit(),
         Err(error) => {
+            let word = Paint::stderr().wrong("error:");
             // With standard error closed there is nobody left to tell.
-            let _ = writeln!(std::io::stderr().lock(), "error: {error:#}");
+            let _ = writeln!(std::io::stderr().lock(), "{word} {error:#}");
             ExitCode::FAILURE
         }
     }

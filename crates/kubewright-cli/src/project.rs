@@ -3,13 +3,19 @@
 //! Owns how the folder is found, what of the file the program itself needs, and how the operator is
 //! asked: everything about the operator is said by the operator, never known here.
 
+use std::ffi::OsStr;
+use std::os::unix::process::CommandExt as _;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
 use anyhow::Context as _;
+use kubewright::project as described;
 use serde::Deserialize;
 
-const FILE: &str = "kubewright.toml";
+use crate::registry::Reference;
+
+/// The file that makes a folder a project.
+pub(crate) const FILE: &str = "kubewright.toml";
 
 /// A project with an operator in it.
 #[derive(Debug)]
@@ -18,6 +24,7 @@ pub(crate) struct Project {
     pub(crate) name: String,
     /// Where its sources are, for its image's label.
     pub(crate) repository: Option<String>,
+    image: Option<String>,
     root: PathBuf,
 }
 
@@ -25,6 +32,7 @@ pub(crate) struct Project {
 #[derive(Deserialize)]
 struct Content {
     name: String,
+    image: Option<String>,
     #[serde(default)]
     bundle: Bundle,
 }
@@ -32,6 +40,20 @@ struct Content {
 #[derive(Default, Deserialize)]
 struct Bundle {
     repository: Option<String>,
+}
+
+/// What cargo knows of it.
+#[derive(Deserialize)]
+struct Metadata {
+    target_directory: PathBuf,
+    workspace_root: PathBuf,
+    packages: Vec<Package>,
+}
+
+#[derive(Deserialize)]
+struct Package {
+    name: String,
+    version: String,
 }
 
 impl Project {
@@ -51,8 +73,19 @@ impl Project {
         let text = text.with_context(|| format!("cannot read {}", path.display()))?;
         let content: Content =
             toml::from_str(&text).with_context(|| format!("cannot use {}", path.display()))?;
-        let Content { name, bundle } = content;
-        Ok(Self { name, repository: bundle.repository, root: root.to_owned() })
+        let Content { name, image, bundle } = content;
+        Ok(Self { name, repository: bundle.repository, image, root: root.to_owned() })
+    }
+
+    /// Its folder.
+    pub(crate) fn root(&self) -> &Path {
+        &self.root
+    }
+
+    /// What a file of the project says.
+    pub(crate) fn read(&self, name: &str) -> anyhow::Result<String> {
+        let path = self.root.join(name);
+        std::fs::read_to_string(&path).with_context(|| format!("cannot read {}", path.display()))
     }
 
     /// `cargo` in the project's folder.
@@ -61,14 +94,15 @@ impl Project {
         let program = std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into());
         let mut command = Command::new(program);
         command.current_dir(&self.root);
+        for (name, _) in std::env::vars_os().filter(|(name, _)| is_of_a_package(name)) {
+            command.env_remove(name);
+        }
         command
     }
 
-    /// Runs the operator with `arguments`, on this terminal, to its end.
-    pub(crate) fn run(&self, arguments: &[String]) -> anyhow::Result<()> {
-        let status = self.operator(arguments).status().context("cannot run `cargo`")?;
-        anyhow::ensure!(status.success(), "`{} {}` failed", self.name, arguments.join(" "));
-        Ok(())
+    /// Becomes the operator with `arguments`; returns only if that cannot be.
+    pub(crate) fn become_operator(&self, arguments: &[String]) -> anyhow::Error {
+        become_command(self.operator(arguments))
     }
 
     /// What the operator prints when it is run with `arguments`.
@@ -83,16 +117,47 @@ impl Project {
 
     /// Cargo's folder for what it builds.
     pub(crate) fn target(&self) -> anyhow::Result<PathBuf> {
-        #[derive(Deserialize)]
-        struct Metadata {
-            target_directory: PathBuf,
+        Ok(self.metadata()?.target_directory)
+    }
+
+    /// The image that was named, or else the project's: that of `kubewright.toml`, tagged with the version
+    /// of the package.
+    pub(crate) fn image_or(&self, named: Option<Reference>) -> anyhow::Result<Reference> {
+        if let Some(named) = named {
+            return Ok(named);
         }
+        let packages = self.metadata()?.packages;
+        let package = packages.iter().find(|package| package.name == self.name);
+        let package = package.with_context(|| {
+            let name = &self.name;
+            format!(
+                "cargo knows no package {name}: `name` in {FILE} must be that of the operator's"
+            )
+        })?;
+        let image = self.image.clone();
+        let described = described::Project { image, ..described::Project::named(&self.name) };
+        let image = described.image_of(&package.version).parse();
+        image.map_err(|reason: String| {
+            anyhow::anyhow!("{reason}; correct `image` in {FILE}, or name one")
+        })
+    }
+
+    /// True if the project itself says how to build with `profile`.
+    pub(crate) fn has_profile(&self, profile: &str) -> anyhow::Result<bool> {
+        let path = self.metadata()?.workspace_root.join("Cargo.toml");
+        let cannot = || format!("cannot read {}", path.display());
+        let text = std::fs::read_to_string(&path).with_context(cannot)?;
+        let manifest: toml::Table = toml::from_str(&text).with_context(cannot)?;
+        let profiles = manifest.get("profile").and_then(toml::Value::as_table);
+        Ok(profiles.is_some_and(|profiles| profiles.contains_key(profile)))
+    }
+
+    fn metadata(&self) -> anyhow::Result<Metadata> {
         let mut command = self.cargo();
         command.args(["metadata", "--no-deps", "--format-version", "1"]).stderr(Stdio::inherit());
         let output = command.output().context("cannot run `cargo`")?;
         anyhow::ensure!(output.status.success(), "`cargo metadata` failed");
-        let metadata: Metadata = serde_json::from_slice(&output.stdout)?;
-        Ok(metadata.target_directory)
+        Ok(serde_json::from_slice(&output.stdout)?)
     }
 
     fn operator(&self, arguments: &[String]) -> Command {
@@ -100,6 +165,20 @@ impl Project {
         command.args(["run", "--quiet", "--package", &self.name, "--"]).args(arguments);
         command
     }
+}
+
+/// What cargo tells a program that it runs, as `make` has it run this one: of use to nobody else, and to a
+/// cargo it looks as if crates had changed whose build asks for it.
+fn is_of_a_package(variable: &OsStr) -> bool {
+    let name = variable.to_string_lossy();
+    name.starts_with("CARGO_PKG_") || name.starts_with("CARGO_MANIFEST_")
+}
+
+/// Becomes `command`: signals reach it, and its exit code is this program's. Returns only if that
+/// cannot be.
+pub(crate) fn become_command(mut command: Command) -> anyhow::Error {
+    let program = command.get_program().to_string_lossy().into_owned();
+    anyhow::Error::new(command.exec()).context(format!("cannot run `{program}`"))
 }
 
 #[cfg(test)]
@@ -115,7 +194,7 @@ mod tests {
             .unwrap();
         let project = Project::above(&inside).unwrap();
         assert_eq!((project.name.as_str(), project.root.as_path()), ("one-operator", root.path()));
-        assert_eq!(project.repository, None);
+        assert_eq!((project.repository, project.image.as_deref()), (None, Some("a/b")));
     }
 
     #[test]

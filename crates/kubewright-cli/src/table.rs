@@ -1,6 +1,15 @@
 //! Text in columns. Pure.
 
-/// Rows with their cells aligned, two spaces apart; the first row is usually the heading.
+use crate::style::Paint;
+
+/// Rows with their cells aligned under a heading, which is the first of them.
+pub(crate) fn headed<const WIDTH: usize>(rows: &[[String; WIDTH]], paint: Paint) -> String {
+    let text = columns(rows);
+    let (heading, rest) = text.split_once('\n').unwrap_or_default();
+    format!("{}\n{rest}", paint.heading(heading))
+}
+
+/// Rows with their cells aligned, two spaces apart.
 pub(crate) fn columns<const WIDTH: usize>(rows: &[[String; WIDTH]]) -> String {
     let width = |column: usize| {
         let cells = rows.iter().map(|row| row[column].chars().count());

@@ -1,12 +1,22 @@
 //! The verbs of `kubewright`: their definitions for the command line, and which code answers each.
 
+mod add;
+mod build;
+mod completion;
 mod deploy;
 mod dev;
+mod help;
+mod ignored;
 mod image;
+mod new;
 mod operator;
+mod summary;
+mod test;
 mod undeploy;
+mod up;
+mod version;
 
-use clap::{Parser, Subcommand};
+use clap::{Command, CommandFactory as _, FromArgMatches as _, Parser, Subcommand};
 
 /// Write Kubernetes operators in Rust, and have a real Kubernetes to try them on.
 #[derive(Debug, Parser)]
@@ -18,11 +28,37 @@ pub(crate) struct Kubewright {
 
 #[derive(Debug, Subcommand)]
 enum Verb {
-    /// A real Kubernetes on this machine: no Docker, no cluster, no steps by hand
-    #[command(subcommand)]
+    /// Make a project: a folder with an operator in it
+    ///
+    /// Little is written, and it is yours. Nothing is fetched until it is built.
+    #[command(after_help = "Example:\n  kubewright new memcached-operator --domain example.com")]
+    New(new::New),
+    /// Make a project in the current folder
+    #[command(after_help = "Example:\n  kubewright init --domain example.com")]
+    Init(new::Init),
+    /// Add a kind, or a controller, to a project
+    #[command(
+        subcommand,
+        after_help = "Example:\n  kubewright add api --group cache --version v1alpha1 --kind Memcached"
+    )]
+    Add(add::Add),
+    /// The same, in Kubebuilder's words
+    #[command(
+        subcommand,
+        after_help = "Example:\n  kubewright create api --group cache --version v1alpha1 --kind Memcached"
+    )]
+    Create(add::Create),
+    /// A real Kubernetes on this machine: no Docker, no steps by hand
+    #[command(
+        subcommand,
+        after_help = "Example:\n  sudo kubewright dev up\n  export KUBECONFIG=$(kubewright dev kubeconfig)"
+    )]
     Dev(dev::Dev),
-    /// The operator's image: build it, push it, give it to the local Kubernetes
-    #[command(subcommand)]
+    /// The operator's image: build, push, give to the nodes of `dev`
+    #[command(
+        subcommand,
+        after_help = "Example:\n  kubewright image build\n  kubewright image push"
+    )]
     Image(image::Image),
     /// Run the operator in the cluster of the current kubeconfig
     ///
@@ -30,9 +66,14 @@ enum Verb {
     /// it does not become so.
     ///
     /// Needs a project, that is a folder with kubewright.toml, and an image that the cluster can get.
-    #[command(after_help = "Example:\n  kubewright deploy --image example.com/operator:v1")]
+    ///
+    /// With `-o json` it answers with `namespace`, `deployment`, `image` and `ready`, the number of pods
+    /// that are.
+    #[command(
+        after_help = "Example:\n  kubewright deploy\n  kubewright deploy --image example.com/operator:v1 --namespace operators"
+    )]
     Deploy(deploy::Deploy),
-    /// Take the operator out of that cluster, with its kinds and all their objects
+    /// Take it out again, with its kinds and all their objects
     ///
     /// Says first how many objects go. The operator ends first, then nothing is left to wait for it.
     /// With --keep-crd the objects and what runs for them stay.
@@ -41,39 +82,134 @@ enum Verb {
     #[command(after_help = "Example:\n  kubewright undeploy --keep-crd")]
     Undeploy(undeploy::Undeploy),
     /// Put the operator's kinds on the cluster of the current kubeconfig
+    ///
+    /// Or bring them up to date. Needs a project, that is a folder with kubewright.toml, whose operator
+    /// does the work; `kubewright install -- --help` tells its flags.
+    #[command(
+        after_help = "Example:\n  kubewright install\n  kubewright install --bounds spec.size=1..5"
+    )]
     Install(operator::Passed),
-    /// Take the operator's kinds off that cluster, with all objects of these kinds
+    /// Take them off again, with all objects of these kinds
+    ///
+    /// Works where no operator runs any more, too. Needs a project, that is a folder with kubewright.toml,
+    /// whose operator does the work.
+    #[command(after_help = "Example:\n  kubewright uninstall")]
     Uninstall(operator::Passed),
-    /// Run the operator on this machine against that cluster
+    /// Run the operator on this machine, against that cluster
+    ///
+    /// Until Ctrl-C. Needs a project, that is a folder with kubewright.toml, and its kinds on the cluster:
+    /// `kubewright install`. `kubewright run -- --help` tells the operator's flags. With `--local` it does what
+    /// `kubewright up local` does.
+    #[command(
+        after_help = "Example:\n  kubewright run\n  kubewright run --namespace=default --log-level=debug"
+    )]
     Run(operator::Passed),
-    /// Print or write what installing the operator takes
+    /// Write all files that follow from the operator's code, or print one
+    ///
+    /// Definitions, roles, manifests, Helm chart, dashboard and reference, as the operator says them: what is
+    /// written in deploy/, charts/ and docs/ is never edited by hand. With a word it prints or writes that
+    /// part; `kubewright generate -- --help` lists them.
+    ///
+    /// Needs a project, that is a folder with kubewright.toml.
+    #[command(
+        after_help = "Example:\n  kubewright generate\n  kubewright generate --check\n  kubewright generate install --image example.com/operator:v1"
+    )]
     Generate(operator::Passed),
+    /// Run the project's tests on a real API server
+    ///
+    /// Says what tests can run on here and what is missing for the rest, gets the programs of Kubernetes if
+    /// they are not there yet, then runs `cargo test`, whose exit code is the answer. Tests for which
+    /// something is missing say LEFT OUT; with `KUBEWRIGHT_ALL_TIERS=1` that is a failure.
+    ///
+    /// Needs a project, that is a folder with kubewright.toml, and Linux. Minutes the first time, when
+    /// Kubernetes is downloaded, or built with Go.
+    #[command(
+        after_help = "Example:\n  kubewright test\n  kubewright test -- --test it -- --nocapture"
+    )]
+    Test(test::Test),
+    /// Build the operator's program, or with IMAGE its image
+    ///
+    /// Without IMAGE it is `cargo build --release`; with IMAGE it is `kubewright image build --image IMAGE`,
+    /// which needs no Docker.
+    ///
+    /// Needs a project, that is a folder with kubewright.toml.
+    #[command(
+        after_help = "Example:\n  kubewright build\n  kubewright build example.com/operator:v0.0.1"
+    )]
+    Build(build::Build),
+    /// Install what is missing and run: `operator-sdk up local`
+    #[command(subcommand, after_help = "Example:\n  kubewright up local --namespace=default")]
+    Up(up::Up),
+    /// Tell the versions of all that is in play
+    ///
+    /// The first version of Kubernetes is the default of `kubewright dev up` and of tests. With `-o json` the
+    /// keys are `kubewright`, `kubernetes` (a list), `kube`, `k8sOpenapi` and `rustc` (null if there is no
+    /// compiler). Needs nothing.
+    #[command(after_help = "Example:\n  kubewright version\n  kubewright version -o json")]
+    Version(version::Version),
+    /// Print a script that makes your shell complete verbs and flags
+    ///
+    /// Needs nothing. To have it in every new shell:
+    ///
+    ///   bash: add to ~/.bashrc
+    ///     source <(kubewright completion bash)
+    ///   zsh: add to ~/.zshrc, after compinit
+    ///     source <(kubewright completion zsh)
+    ///   fish: type once
+    ///     kubewright completion fish >~/.config/fish/completions/kubewright.fish
+    ///   elvish: add to ~/.config/elvish/rc.elv
+    ///     eval (kubewright completion elvish | slurp)
+    ///   powershell: add to $PROFILE
+    ///     kubewright completion powershell | Out-String | Invoke-Expression
+    #[command(
+        verbatim_doc_comment,
+        after_help = "Example:\n  source <(kubewright completion bash)"
+    )]
+    Completion(completion::Completion),
 }
 
 impl Kubewright {
+    /// The command line as it is defined, with its help.
+    fn definition() -> Command {
+        help::grouped(Self::command())
+    }
+
+    /// What was typed; ends the program if it is wrong, or if help was asked for.
+    pub(crate) fn from_command_line() -> Self {
+        let typed = Self::definition().get_matches();
+        Self::from_arg_matches(&typed).unwrap_or_else(|error| error.exit())
+    }
+
     /// Does what was asked for.
     pub(crate) fn run(self) -> anyhow::Result<()> {
         match self.verb {
+            Verb::New(new) => new.run(),
+            Verb::Init(init) => init.run(),
+            Verb::Add(add) => add.run(),
+            Verb::Create(create) => create.run(),
             Verb::Dev(dev) => dev.run(),
             Verb::Image(image) => image.run(),
             Verb::Deploy(deploy) => deploy.run(),
             Verb::Undeploy(undeploy) => undeploy.run(),
             Verb::Install(passed) => passed.run("install"),
             Verb::Uninstall(passed) => passed.run("uninstall"),
-            Verb::Run(passed) => passed.run("run"),
-            Verb::Generate(passed) => passed.run("generate"),
+            Verb::Run(passed) => passed.run_operator(),
+            Verb::Generate(passed) => passed.generate(),
+            Verb::Test(test) => test.run(),
+            Verb::Build(build) => build.run(),
+            Verb::Up(up) => up.run(),
+            Verb::Version(version) => version.run(),
+            Verb::Completion(completion) => completion.run(),
         }
     }
 }
 
 #[cfg(test)]
 mod tests {
-    use clap::CommandFactory as _;
-
     use super::*;
 
     #[test]
     fn the_command_line_is_well_defined() {
-        Kubewright::command().debug_assert();
+        Kubewright::definition().debug_assert();
     }
 }

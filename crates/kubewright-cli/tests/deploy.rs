@@ -6,6 +6,9 @@
     reason = "the lint's exception for tests does not know their helpers"
 )]
 
+#[path = "stand_in/project.rs"]
+mod stand_in;
+
 use std::path::Path;
 use std::process::{Command, Output};
 
@@ -29,20 +32,7 @@ fn main() {
 "#;
 
 fn project() -> TempDir {
-    let project = tempfile::tempdir().unwrap();
-    let manifest = "[package]\nname = \"memo-operator\"\nedition = \"2024\"\n[workspace]\n";
-    let files = [
-        ("kubewright.toml", "name = \"memo-operator\"\n"),
-        ("Cargo.toml", manifest),
-        ("src/main.rs", PROGRAM),
-        ("src/install.yaml", include_str!("deploy/install.yaml")),
-    ];
-    for (path, content) in files {
-        let path = project.path().join(path);
-        std::fs::create_dir_all(path.parent().unwrap()).unwrap();
-        std::fs::write(path, content).unwrap();
-    }
-    project
+    stand_in::project(PROGRAM, "install.yaml", include_str!("deploy/install.yaml"))
 }
 
 fn kubewright(project: &Path, env: &Env, arguments: &[&str]) -> Output {

@@ -72,8 +72,9 @@ fn usage_errors_exit_with_two() {
 
 #[test]
 fn with_nothing_up_each_question_is_answered_with_what_to_do() {
-    let questions: [&[&str]; 5] = [
+    let questions: [&[&str]; 6] = [
         &["dev", "status"],
+        &["dev", "kubectl", "get", "pods", "-A"],
         &["dev", "kubeconfig"],
         &["dev", "kubeconfig", "--content"],
         &["dev", "logs"],
@@ -162,7 +163,7 @@ fn a_reader_that_has_seen_enough_is_no_failure() {
 
 #[test]
 fn each_help_teaches_with_an_example() {
-    for verb in ["up", "down", "status", "kubeconfig", "logs", "check"] {
+    for verb in ["up", "down", "status", "kubeconfig", "kubectl", "logs", "check"] {
         let outcome = run(&["dev", verb, "--help"]);
         assert_eq!(outcome.code, Some(0));
         assert!(outcome.stdout.contains("Example:\n"), "{verb}");

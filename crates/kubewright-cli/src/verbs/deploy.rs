@@ -9,13 +9,14 @@ use clap::{Args, ValueEnum};
 use k8s_openapi::api::core::v1::Namespace;
 use kube::api::PostParams;
 use kube::{Api, Client};
-use kubewright::cluster;
+use kubewright::cluster::{self, Change, Step};
 use serde_json::{Value, json};
 
 use crate::archive::Archive;
-use crate::cluster::{Cluster, print};
-use crate::output;
+use crate::cluster::{Cluster, note, print};
+use crate::output::Format;
 use crate::project::Project;
+use crate::registry::Reference;
 
 /// Which image the pods were started for: the same name may stand for another one after a build.
 const DIGEST: &str = "kubewright.dev/image-id";
@@ -24,9 +25,9 @@ pub(super) const OWNER: &str = "app.kubernetes.io/name";
 
 #[derive(Debug, Args)]
 pub(super) struct Deploy {
-    /// The operator's image, which the cluster must be able to get
+    /// The operator's image, which the cluster must be able to get [default: the project's]
     #[arg(long, value_name = "IMAGE")]
-    image: String,
+    image: Option<String>,
     #[command(flatten)]
     place: Place,
     /// Narrow an integer field of the operator's kinds, for example spec.size=1..5; can be repeated
@@ -34,6 +35,8 @@ pub(super) struct Deploy {
     bounds: Vec<String>,
     #[command(flatten)]
     cluster: Cluster,
+    #[command(flatten)]
+    format: Format,
 }
 
 /// Where an operator is, and what it looks after.
@@ -83,21 +86,39 @@ impl Place {
 impl Deploy {
     pub(super) fn run(&self) -> anyhow::Result<()> {
         let project = Project::find()?;
-        let mut more = vec!["--image".to_owned(), self.image.clone()];
+        let image = self.image(&project)?;
+        let mut more = vec!["--image".to_owned(), image.clone()];
         more.extend(self.bounds.iter().flat_map(|bounds| ["--bounds".to_owned(), bounds.clone()]));
         let mut documents = self.place.documents(&project, &more)?;
-        if let Ok(archive) = Archive::built(&project, &self.image) {
+        if let Some(archive) = built(&project, &image) {
             mark(&mut documents, &archive.id());
         }
         let deployment = deployment(&documents)?.clone();
+        let mut tell: fn(Step) = if self.format.is_json() { note } else { print };
         self.cluster.connected(async |client| {
-            provide_namespace(&client, &project.name, &documents, &deployment).await?;
+            provide_namespace(&client, &project.name, &documents, &mut tell).await?;
             let manager = format!("{}-install", project.name);
-            cluster::apply(&client, &manager, &documents, &mut print).await?;
-            let place = rollout::wait(&client, &deployment, &self.image).await?;
-            output::write(format!("{} runs in namespace {place}\n", project.name))
+            cluster::apply(&client, &manager, &documents, &mut tell).await?;
+            let running = rollout::wait(&client, &deployment, &image).await?;
+            self.format.answer(&running, || {
+                format!("{} runs in namespace {}\n", project.name, running.namespace)
+            })
         })
     }
+
+    /// Also one that is named by its digest, which none that is built here is.
+    fn image(&self, project: &Project) -> anyhow::Result<String> {
+        match &self.image {
+            Some(image) => Ok(image.clone()),
+            None => Ok(project.image_or(None)?.to_string()),
+        }
+    }
+}
+
+/// The image called `image`, if it was built here.
+fn built(project: &Project, image: &str) -> Option<Archive> {
+    let image: Reference = image.parse().ok()?;
+    Archive::built(project, &image.to_string()).ok()
 }
 
 /// The operator's Deployment.
@@ -118,9 +139,9 @@ async fn provide_namespace(
     client: &Client,
     operator: &str,
     documents: &[Value],
-    deployment: &Value,
+    tell: &mut fn(Step),
 ) -> anyhow::Result<()> {
-    let name = deployment["metadata"]["namespace"].as_str().unwrap_or_default();
+    let name = deployment(documents)?["metadata"]["namespace"].as_str().unwrap_or_default();
     if documents.iter().any(|document| document["kind"] == "Namespace") {
         return Ok(());
     }
@@ -136,7 +157,8 @@ async fn provide_namespace(
     let namespace = json!({ "metadata": { "name": name, "labels": { OWNER: operator } } });
     let made = api.create(&PostParams::default(), &serde_json::from_value(namespace)?).await;
     made.with_context(|| format!("cannot make the namespace {name}"))?;
-    output::write(format!("namespace/{name} created\n"))
+    tell(Step { resource: "namespace".to_owned(), name: name.to_owned(), change: Change::Created });
+    Ok(())
 }
 
 #[cfg(test)]

@@ -5,6 +5,7 @@ mod api;
 mod check;
 mod down;
 mod kubeconfig;
+mod kubectl;
 mod load;
 mod logs;
 mod observed;
@@ -43,13 +44,22 @@ pub(super) enum Dev {
     /// Prints the version, the server, each node and each component with its process id, state and
     /// memory. Exits with 0 if all is well, else with 1 and a sentence on what to do. Needs the same
     /// user that started it.
-    #[command(after_help = "Example:\n  kubewright dev status")]
-    Status,
+    ///
+    /// With `-o json` the keys are `kubernetes`, `server`, `ready`, `kubeconfig`, `upSeconds`, `nodes` (each
+    /// with `name` and `state`), `components` (each with `name`, `pid`, `state` and `memoryKilobytes`) and
+    /// `trouble`, which is null if all is well.
+    #[command(after_help = "Example:\n  kubewright dev status\n  kubewright dev status -o json")]
+    Status(status::Status),
     /// Print where its kubeconfig is
     ///
     /// The kubeconfig has all rights. Needs it to be up.
     #[command(after_help = "Example:\n  export KUBECONFIG=$(kubewright dev kubeconfig)")]
     Kubeconfig(kubeconfig::Kubeconfig),
+    /// Ask it with kubectl, whatever kubeconfig is the current one
+    ///
+    /// Runs the kubectl that came with it, so there need be none in PATH. Needs it to be up.
+    #[command(after_help = "Example:\n  kubewright dev kubectl get pods -A")]
+    Kubectl(kubectl::Kubectl),
     /// Show the log of a component
     ///
     /// Without a component it lists the components and the size of their logs. Needs it to
@@ -81,13 +91,19 @@ impl Dev {
         match self {
             Self::Up(up) => up.run(),
             Self::Down => down::run(),
-            Self::Status => status::run(),
+            Self::Status(status) => status.run(),
             Self::Kubeconfig(kubeconfig) => kubeconfig.run(),
+            Self::Kubectl(kubectl) => kubectl.run(),
             Self::Load(load) => load.run(),
             Self::Logs(logs) => logs.run(),
             Self::Check => check::run(),
         }
     }
+}
+
+/// An error if there are no nodes to give an image to: to be known before minutes are spent on one.
+pub(super) fn expect_nodes() -> anyhow::Result<()> {
+    load::takers().map(drop)
 }
 
 /// Gives the image in the file `archive` to all nodes.

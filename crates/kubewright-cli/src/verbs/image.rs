@@ -21,10 +21,17 @@ pub(super) enum Image {
     ///
     /// Builds the operator with profile `dist`, linked statically, and writes the image into a file
     /// under cargo's target folder. If a Docker or Podman engine runs here, it gets the image too;
-    /// none is needed. With --bundle the image of an OLM bundle is written instead.
+    /// none is needed. With --load the nodes of the local Kubernetes get it too. With --bundle the image of
+    /// an OLM bundle is written instead.
+    ///
+    /// Profile `dist` is the project's own, if its Cargo.toml has one, else small: size before speed, link-time
+    /// optimisation, no symbols. Without --image it is called as kubewright.toml says, with the version of the
+    /// package as its tag. With `-o json` the keys are `name`, `id`, `file` and `bytes`.
     ///
     /// Needs a project, that is a folder with kubewright.toml.
-    #[command(after_help = "Example:\n  kubewright image build --image example.com/operator:v1")]
+    #[command(
+        after_help = "Example:\n  kubewright image build --load\n  kubewright image build --image example.com/operator:v1"
+    )]
     Build(build::Build),
     /// Push an image that was built to a registry
     ///
@@ -32,19 +39,23 @@ pub(super) enum Image {
     /// Uses the logins of `docker login` (~/.docker/config.json and its helper programs).
     ///
     /// Needs the image to be built: `kubewright image build`.
-    #[command(after_help = "Example:\n  kubewright image push example.com/operator:v1")]
+    #[command(
+        after_help = "Example:\n  kubewright image push\n  kubewright image push example.com/operator:v1"
+    )]
     Push(Push),
     /// Give an image that was built to all nodes of the local Kubernetes
     ///
     /// Needs root, `kubewright dev up` and the image to be built: `kubewright image build`.
-    #[command(after_help = "Example:\n  kubewright image load example.com/operator:v1")]
+    #[command(
+        after_help = "Example:\n  kubewright image load\n  kubewright image load example.com/operator:v1"
+    )]
     Load(Load),
 }
 
 #[derive(Debug, Args)]
 pub(super) struct Push {
-    /// The name of the image, which says where it goes
-    image: Reference,
+    /// The name of the image, which says where it goes [default: the project's]
+    image: Option<Reference>,
     /// Speak HTTP to a registry that is not on this machine: everybody on the way can read along
     #[arg(long)]
     plain_http: bool,
@@ -52,8 +63,13 @@ pub(super) struct Push {
 
 #[derive(Debug, Args)]
 pub(super) struct Load {
-    /// The name of the image
-    image: String,
+    /// The name of the image [default: the project's]
+    image: Option<Reference>,
+}
+
+/// Builds the operator's image and calls it `image`.
+pub(super) fn build(image: Reference) -> anyhow::Result<()> {
+    build::Build::of(image).run()
 }
 
 impl Image {
@@ -67,18 +83,22 @@ impl Image {
 }
 
 impl Push {
-    fn run(&self) -> anyhow::Result<()> {
-        let archive = Archive::built(&Project::find()?, &self.image.to_string())?;
-        let digest = registry::push(&archive, &self.image, self.plain_http)?;
-        let Reference { registry, repository, .. } = &self.image;
-        output::write(format!("{} pushed\n  {registry}/{repository}@{digest}\n", self.image))
+    fn run(self) -> anyhow::Result<()> {
+        let project = Project::find()?;
+        let image = project.image_or(self.image)?;
+        let archive = Archive::built(&project, &image.to_string())?;
+        let digest = registry::push(&archive, &image, self.plain_http)?;
+        let Reference { registry, repository, .. } = &image;
+        output::write(format!("{image} pushed\n  {registry}/{repository}@{digest}\n"))
     }
 }
 
 impl Load {
-    fn run(&self) -> anyhow::Result<()> {
-        let archive = Archive::built(&Project::find()?, &self.image)?;
+    fn run(self) -> anyhow::Result<()> {
+        let project = Project::find()?;
+        let image = project.image_or(self.image)?;
+        let archive = Archive::built(&project, &image.to_string())?;
         dev::give(&archive.path().display().to_string())?;
-        output::write(format!("{} is on all nodes\n", self.image))
+        output::write(format!("{image} is on all nodes\n"))
     }
 }

@@ -3,6 +3,7 @@
 
 use clap::Args;
 
+use super::up::Local;
 use crate::project::Project;
 
 /// What is passed on.
@@ -14,9 +15,25 @@ pub(super) struct Passed {
 }
 
 impl Passed {
-    /// Runs the operator's own `verb`.
+    /// The operator's own `verb`, which ends this program: what it says and its exit code are the answer.
     pub(super) fn run(self, verb: &str) -> anyhow::Result<()> {
         let arguments: Vec<_> = std::iter::once(verb.to_owned()).chain(self.arguments).collect();
-        Project::find()?.run(&arguments)
+        Err(Project::find()?.become_operator(&arguments))
+    }
+
+    /// The operator's `run`; with `--local` among the arguments, what `up local` does.
+    pub(super) fn run_operator(self) -> anyhow::Result<()> {
+        match Local::asked_for(&self.arguments) {
+            None => self.run("run"),
+            Some(local) => local?.run(),
+        }
+    }
+
+    /// The operator's `generate`; everything that there is, unless something is named.
+    pub(super) fn generate(mut self) -> anyhow::Result<()> {
+        if self.arguments.is_empty() {
+            self.arguments.push("all".to_owned());
+        }
+        self.run("generate")
     }
 }

@@ -7,6 +7,7 @@ use anyhow::Context as _;
 use k8s_openapi::api::apps::v1::Deployment;
 use kube::{Api, Client};
 use kubewright_testenv::progress::{Progress, elapsed};
+use serde::Serialize;
 use serde_json::Value;
 
 use super::trouble::{self, Trouble};
@@ -17,12 +18,23 @@ const LIMIT: Duration = Duration::from_mins(5);
 const PATIENCE: Duration = Duration::from_secs(20);
 const LOOK: Duration = Duration::from_millis(200);
 
-/// Waits for `deployment` and says in which namespace it is.
+/// An operator that runs.
+#[derive(Debug, Serialize)]
+pub(super) struct Running {
+    /// Where.
+    pub(super) namespace: String,
+    deployment: String,
+    image: String,
+    /// How many pods are.
+    ready: i32,
+}
+
+/// Waits for `deployment`, whose pods are of `image`.
 pub(super) async fn wait(
     client: &Client,
     deployment: &Value,
     image: &str,
-) -> anyhow::Result<String> {
+) -> anyhow::Result<Running> {
     let text = |field: &str| deployment["metadata"][field].as_str().unwrap_or_default().to_owned();
     let (namespace, name) = (text("namespace"), text("name"));
     let api: Api<Deployment> = Api::namespaced(client.clone(), &namespace);
@@ -34,7 +46,8 @@ pub(super) async fn wait(
         let Some(waiting) = waiting_for(&found) else {
             let took = elapsed(begun.elapsed());
             Progress::Shown.note(&format!("deployment/{name} is available: {took}"));
-            return Ok(namespace);
+            let ready = found.status.and_then(|status| status.ready_replicas).unwrap_or_default();
+            return Ok(Running { namespace, deployment: name, image: image.to_owned(), ready });
         };
         let trouble = trouble::look(client, &found).await?;
         let line = trouble.as_ref().map_or(waiting, |trouble| trouble.class().to_owned());

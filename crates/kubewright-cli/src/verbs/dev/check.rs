@@ -1,102 +1,13 @@
-//! `kubewright dev check`: which tiers this machine can run, and for the others what is missing.
+//! `kubewright dev check`: tells which tiers this machine can run.
 //!
 //! `make test` runs it first and last: what is left out must be seen, and where
 //! `KUBEWRIGHT_ALL_TIERS` is set nothing may be.
 
-use std::fmt::Write as _;
-
-use anyhow::Context as _;
-use kubewright_testenv::KubernetesVersion;
-use kubewright_testenv::binaries::Binaries;
-use kubewright_testenv::cache::Cache;
-use kubewright_testenv::preflight::{Tier, missing};
-use kubewright_testenv::progress::Progress;
-
-use crate::output;
-
-/// A tier, and one sentence for each thing that keeps it from running.
-type Verdict = (Tier, Vec<String>);
+use crate::style::Paint;
+use crate::{output, tiers};
 
 pub(super) fn run() -> anyhow::Result<()> {
-    let verdicts = Tier::ALL.map(|tier| (tier, obstacles(tier)));
-    output::write(lines(&verdicts))?;
-    let all_wanted = std::env::var("KUBEWRIGHT_ALL_TIERS").unwrap_or_default();
-    if is_set(&all_wanted) {
-        demand_all(&verdicts)?;
-    }
-    Ok(())
-}
-
-/// What keeps `tier` from running. Not even knowing that is an obstacle, not an error.
-fn obstacles(tier: Tier) -> Vec<String> {
-    let binaries = || -> anyhow::Result<Binaries> {
-        let version = KubernetesVersion::from_environment()
-            .context("KUBEWRIGHT_KUBERNETES_VERSION cannot be used")?;
-        Ok(Binaries::new(Cache::from_environment()?, version, Progress::Silent)?)
-    };
-    match binaries() {
-        Err(error) => vec![format!("{error:#}")],
-        Ok(binaries) => {
-            let missing = missing(tier, &binaries, &std::env::temp_dir());
-            missing.iter().map(ToString::to_string).collect()
-        }
-    }
-}
-
-fn lines(verdicts: &[Verdict]) -> String {
-    let mut text = String::new();
-    for (tier, obstacles) in verdicts {
-        let mark = if obstacles.is_empty() { '✓' } else { '✗' };
-        // Writing to a string cannot fail.
-        let _ = writeln!(text, "{mark} {tier}");
-        for obstacle in obstacles {
-            let _ = writeln!(text, "    {obstacle}");
-        }
-    }
-    text
-}
-
-fn demand_all(verdicts: &[Verdict]) -> anyhow::Result<()> {
-    let left_out = verdicts.iter().filter(|(_, missing)| !missing.is_empty());
-    let names: Vec<_> = left_out.map(|(tier, _)| tier.to_string()).collect();
-    anyhow::ensure!(
-        names.is_empty(),
-        "KUBEWRIGHT_ALL_TIERS is set, and this machine CANNOT RUN: {}",
-        names.join(", ")
-    );
-    Ok(())
-}
-
-/// The way switches in the environment are read: empty and 0 are off.
-fn is_set(value: &str) -> bool {
-    !value.is_empty() && value != "0"
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    fn verdicts() -> [Verdict; 2] {
-        let missing = ["not root: why; what to do", "no cgroups: why; what to do"];
-        [(Tier::ControlPlane, Vec::new()), (Tier::Node, missing.map(str::to_owned).to_vec())]
-    }
-
-    #[test]
-    fn each_tier_has_a_line_and_each_missing_thing_a_sentence_below_it() {
-        assert_eq!(
-            lines(&verdicts()),
-            "✓ control plane\n✗ nodes and pods\n    not root: why; what to do\n    \
-             no cgroups: why; what to do\n"
-        );
-    }
-
-    #[test]
-    fn a_tier_that_is_left_out_is_an_error_only_where_all_are_demanded() {
-        let error = demand_all(&verdicts()).unwrap_err().to_string();
-        assert!(error.ends_with("CANNOT RUN: nodes and pods"), "{error}");
-        demand_all(&verdicts()[..1]).unwrap();
-        assert!(is_set("1"));
-        assert!(!is_set("0"));
-        assert!(!is_set(""));
-    }
+    let verdicts = tiers::verdicts();
+    output::write(tiers::lines(&verdicts, Paint::stdout()))?;
+    tiers::demand_all_if_asked(&verdicts)
 }

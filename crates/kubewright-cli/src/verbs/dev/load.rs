@@ -25,13 +25,7 @@ impl Load {
     }
 
     pub(super) fn run(&self) -> anyhow::Result<()> {
-        let record = observed::present()?.record;
-        let nodes = nodes(&record);
-        anyhow::ensure!(
-            !nodes.is_empty(),
-            "this cluster has no nodes to give an image to: \
-             run `kubewright dev down`, then `kubewright dev up --nodes 1`"
-        );
+        let nodes = takers()?;
         for image in &self.images {
             for (node, init) in &nodes {
                 let step = format!("giving {image} to {node}");
@@ -40,6 +34,17 @@ impl Load {
         }
         Ok(())
     }
+}
+
+/// The nodes that run and the first process of each; an error that says what to do if there are none.
+pub(super) fn takers() -> anyhow::Result<Vec<(String, u32)>> {
+    let nodes = nodes(&observed::present()?.record);
+    anyhow::ensure!(
+        !nodes.is_empty(),
+        "this cluster has no nodes to give an image to: \
+         run `kubewright dev down`, then `kubewright dev up --nodes 1`"
+    );
+    Ok(nodes)
 }
 
 /// The nodes and the first process of each.

@@ -16,6 +16,7 @@ use kubewright_testenv::progress::Progress;
 
 use super::observed::Observed;
 use super::place::Place;
+use crate::style::Paint;
 use crate::{output, table};
 
 /// How often a followed log is looked at: quick to the eye, and nothing to the machine.
@@ -48,7 +49,7 @@ impl Logs {
             anyhow::bail!("nothing has been logged in {}", directory.display());
         }
         match &self.component {
-            None => output::write(listing(&found)),
+            None => output::write(listing(&found, Paint::stdout())),
             Some(component) => self.show(chosen(&found, component)?),
         }
     }
@@ -114,13 +115,13 @@ fn collect(directory: &Path, prefix: &str, found: &mut Found) -> io::Result<()> 
     Ok(())
 }
 
-fn listing(found: &Found) -> String {
+fn listing(found: &Found, paint: Paint) -> String {
     let mut rows = vec![["COMPONENT", "LOG"].map(str::to_owned)];
     rows.extend(found.iter().map(|(name, (_, size))| {
         let size = format!("{} kB", size.div_ceil(1024));
         [name.clone(), size]
     }));
-    table::columns(&rows)
+    table::headed(&rows, paint)
 }
 
 fn chosen<'a>(found: &'a Found, component: &str) -> anyhow::Result<&'a Path> {
@@ -150,7 +151,7 @@ mod tests {
     fn logs_are_listed_with_their_sizes_by_the_names_of_components() {
         let (_directory, found) = found();
         assert_eq!(
-            listing(&found),
+            listing(&found, Paint::PLAIN),
             "COMPONENT       LOG\netcd            2 kB\nnode-1/kubelet  0 kB\n"
         );
     }

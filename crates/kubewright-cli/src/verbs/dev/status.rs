@@ -1,17 +1,33 @@
 //! `kubewright dev status`: how the environment is, for people, and as an exit code for scripts.
 
+use clap::Args;
+use serde_json::{Value, json};
+
 use super::observed::{self, Present};
 use super::process::{Component, State};
 use super::{api, runtime, summary};
-use crate::{output, table};
+use crate::output::Format;
+use crate::style::Paint;
+use crate::table;
 
-pub(super) fn run() -> anyhow::Result<()> {
-    let present = observed::present()?;
-    let answer = runtime()?.block_on(ask(&present));
-    output::write(text(&present, &answer))?;
-    match trouble(&present, &answer) {
-        None => Ok(()),
-        Some(sentence) => Err(anyhow::Error::msg(sentence)),
+#[derive(Debug, Args)]
+pub(in crate::verbs) struct Status {
+    #[command(flatten)]
+    format: Format,
+}
+
+impl Status {
+    pub(super) fn run(&self) -> anyhow::Result<()> {
+        let present = observed::present()?;
+        let answer = runtime()?.block_on(ask(&present));
+        let trouble = trouble(&present, &answer);
+        self.format.answer(&value(&present, &answer, trouble.as_deref()), || {
+            text(&present, &answer, Paint::stdout())
+        })?;
+        match trouble {
+            None => Ok(()),
+            Some(sentence) => Err(anyhow::Error::msg(sentence)),
+        }
     }
 }
 
@@ -27,7 +43,32 @@ async fn ask(present: &Present) -> Answer {
     ask.await.map_err(|error| format!("{error:#}"))
 }
 
-fn text(present: &Present, answer: &Answer) -> String {
+/// For programs; the help of the verb names the keys.
+fn value(present: &Present, answer: &Answer, trouble: Option<&str>) -> Value {
+    let Present { record, components } = present;
+    let nodes =
+        answer.iter().flatten().map(|(name, state)| json!({ "name": name, "state": state }));
+    let components = components.iter().map(|Component { name, pid, state, memory }| {
+        json!({
+            "name": name,
+            "pid": pid,
+            "state": state.to_string(),
+            "memoryKilobytes": memory,
+        })
+    });
+    json!({
+        "kubernetes": record.version,
+        "server": record.server,
+        "ready": answer.is_ok(),
+        "kubeconfig": record.kubeconfig,
+        "upSeconds": record.age().as_secs(),
+        "nodes": nodes.collect::<Vec<_>>(),
+        "components": components.collect::<Vec<_>>(),
+        "trouble": trouble,
+    })
+}
+
+fn text(present: &Present, answer: &Answer, paint: Paint) -> String {
     let record = &present.record;
     let server = match answer {
         Ok(_) => format!("{} (ready)", record.server),
@@ -46,13 +87,13 @@ fn text(present: &Present, answer: &Answer) -> String {
     {
         let mut rows = vec![["NODE", "STATE"].map(str::to_owned)];
         rows.extend(nodes.iter().cloned().map(|(name, state)| [name, state]));
-        parts.push(table::columns(&rows));
+        parts.push(table::headed(&rows, paint));
     }
-    parts.push(components(&present.components));
+    parts.push(components(&present.components, paint));
     parts.join("\n")
 }
 
-fn components(components: &[Component]) -> String {
+fn components(components: &[Component], paint: Paint) -> String {
     let mut rows = vec![["COMPONENT", "PID", "STATE", "MEMORY"].map(str::to_owned)];
     rows.extend(components.iter().map(|component| {
         let pid = component.pid.map(|pid| pid.to_string());
@@ -65,7 +106,7 @@ fn components(components: &[Component]) -> String {
             memory.unwrap_or_else(dash),
         ]
     }));
-    table::columns(&rows)
+    table::headed(&rows, paint)
 }
 
 fn megabytes(kilobytes: u64) -> String {
@@ -124,7 +165,7 @@ mod tests {
     #[test]
     fn components_are_shown_with_process_state_and_memory() {
         assert_eq!(
-            components(&present(State::Gone).components),
+            components(&present(State::Gone).components, Paint::PLAIN),
             "COMPONENT       PID  STATE    MEMORY\n\
              etcd            11   running  98 MB\n\
              kube-apiserver  12   gone     -\n"
@@ -133,7 +174,7 @@ mod tests {
 
     #[test]
     fn the_text_tells_version_server_and_nodes() {
-        let text = text(&present(State::Running), &Ok(nodes("Ready")));
+        let text = text(&present(State::Running), &Ok(nodes("Ready")), Paint::PLAIN);
         assert!(
             text.starts_with("Kubernetes  1.36.3\nserver      https://10.200.0.1:6443 (ready)")
         );

@@ -9,8 +9,19 @@ use kubewright_testenv::progress::Progress;
 use serde::Deserialize;
 
 use crate::project::Project;
+use crate::style;
 
 const STATIC: &str = "-C target-feature=+crt-static";
+
+/// What profile `dist` is where neither the project nor a variable such as `CARGO_PROFILE_DIST_LTO` says:
+/// small, and fast enough. Unwinding stays, because a panicking pass must cost its object only.
+const DIST: [(&str, &str); 5] = [
+    ("inherits", "'release'"),
+    ("opt-level", "'s'"),
+    ("lto", "'fat'"),
+    ("codegen-units", "1"),
+    ("strip", "true"),
+];
 
 /// Builds it and says where it is.
 pub(super) fn build(project: &Project) -> anyhow::Result<PathBuf> {
@@ -18,9 +29,13 @@ pub(super) fn build(project: &Project) -> anyhow::Result<PathBuf> {
     let mut command = project.cargo();
     command.args(["build", "--profile", "dist", "--package", &project.name]);
     command.args(["--bin", &project.name, "--message-format", "json-render-diagnostics"]);
+    if !project.has_profile("dist")? {
+        let is_set = |variable: &str| std::env::var_os(variable).is_some();
+        command.args(settings(is_set).flat_map(|setting| ["--config".to_owned(), setting]));
+    }
     if let Err(reason) = provide(&musl) {
         let gnu = format!("{}-unknown-linux-gnu", std::env::consts::ARCH);
-        Progress::Shown.note(&format!("{reason}; linking against a static glibc instead"));
+        style::warn(&format!("{reason}; linking against a static glibc instead"));
         anyhow::ensure!(
             has(&gnu),
             "a static program cannot be built: {reason}, and there is no target {gnu} either"
@@ -37,6 +52,14 @@ pub(super) fn build(project: &Project) -> anyhow::Result<PathBuf> {
     anyhow::ensure!(output.status.success(), "{} cannot be built", project.name);
     executable(&output.stdout, &project.name)
         .with_context(|| format!("cargo built no program called {}", project.name))
+}
+
+/// The profile as cargo takes it, which would prefer it to variables.
+fn settings(is_set: impl Fn(&str) -> bool) -> impl Iterator<Item = String> {
+    let variable = |key: &str| key.to_uppercase().replace('-', "_");
+    let is_free = move |key: &str| !is_set(&format!("CARGO_PROFILE_DIST_{}", variable(key)));
+    let settings = DIST.into_iter().filter(move |(key, _)| is_free(key));
+    settings.map(|(key, value)| format!("profile.dist.{key}={value}"))
 }
 
 /// Makes sure that the standard library for `target` is here; says why not.
@@ -100,6 +123,15 @@ fn executable(messages: &[u8], name: &str) -> Option<PathBuf> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_variable_of_cargo_says_how_the_program_is_built() {
+        let all: Vec<_> = settings(|_| false).collect();
+        assert_eq!(all.len(), DIST.len());
+        let rest: Vec<_> = settings(|name| name == "CARGO_PROFILE_DIST_OPT_LEVEL").collect();
+        assert!(!rest.contains(&"profile.dist.opt-level='s'".to_owned()), "{rest:?}");
+        assert_eq!(rest.len(), DIST.len() - 1);
+    }
 
     #[test]
     fn the_program_is_found_in_what_cargo_says() {

@@ -1,0 +1,96 @@
+//! The tutorials, done as a reader does them: what a page says one sees is what one sees.
+
+#![expect(clippy::unwrap_used, clippy::panic, reason = "a test fails by a panic")]
+
+mod compare;
+mod parse;
+mod run;
+
+use std::io::Write as _;
+use std::path::{Path, PathBuf};
+use std::sync::{Mutex, PoisonError};
+use std::time::Instant;
+
+use kubewright_testenv::KubernetesVersion;
+use kubewright_testenv::binaries::{Binaries, Binary};
+use kubewright_testenv::cache::Cache;
+use kubewright_testenv::harness::can_run;
+use kubewright_testenv::preflight::Tier;
+use kubewright_testenv::progress::Progress;
+use memcached_e2e::image::QUICK;
+use memcached_e2e::programs::program;
+use parse::{Step, commands_until_running, steps};
+use run::Terminal;
+
+const GUESTBOOK: &str = include_str!("../../../docs/tutorials/guestbook.md");
+const MEMCACHED: &str = include_str!("../../../docs/tutorials/memcached.md");
+
+/// One page at a time: each has a cluster, and all build in one folder.
+static TURN: Mutex<()> = Mutex::new(());
+
+#[test]
+fn the_guestbook_is_as_its_page_says() {
+    follow("guestbook", GUESTBOOK);
+}
+
+#[test]
+fn the_memcached_operator_is_as_its_page_says() {
+    follow("memcached", MEMCACHED);
+}
+
+#[test]
+fn a_project_made_from_an_image_takes_at_most_twelve_commands_to_running_pods() {
+    let counts = commands_until_running(&steps(MEMCACHED).unwrap());
+    let (first, count) = counts.first().unwrap();
+    assert!(*count <= 12, "{count} from `{first}` on");
+}
+
+#[test]
+fn the_reader_writes_at_most_forty_lines_of_reconciler() {
+    let of_reconciler = |step: &Step| {
+        let Step::File { path, content } = step else { return None };
+        path.ends_with("controller.rs").then(|| content.lines().count())
+    };
+    let counts: Vec<_> = steps(GUESTBOOK).unwrap().iter().filter_map(of_reconciler).collect();
+    let [count @ 1..=40] = counts[..] else { panic!("{counts:?}") };
+    assert!(GUESTBOOK.contains(&format!("a reconciler of {count} lines")), "the page says another");
+}
+
+/// Does what the page says, tells how long each step takes, and how many commands it takes to pods.
+fn follow(name: &str, page: &str) {
+    if !can_run(name, Tier::Node) {
+        return;
+    }
+    let _turn = TURN.lock().unwrap_or_else(PoisonError::into_inner);
+    let steps = steps(page).unwrap_or_else(|error| panic!("{name}.md: {error}"));
+    let mut terminal = Terminal::open(&programs(), target(), &QUICK).unwrap();
+    for step in &steps {
+        let started = Instant::now();
+        let outcome = terminal.step(step);
+        say(&format!("{name} {:6.1} s  {step}", started.elapsed().as_secs_f64()));
+        outcome.unwrap_or_else(|error| panic!("{name}.md: {step}\n{error:#}"));
+    }
+    for (first, count) in commands_until_running(&steps) {
+        say(&format!("{name}: {count} commands from `{first}` to running pods"));
+    }
+}
+
+/// `kubewright` as it is here, and the kubectl of the newest Kubernetes.
+fn programs() -> [PathBuf; 2] {
+    let version = KubernetesVersion::from_environment().unwrap();
+    let binaries = Binaries::new(Cache::from_environment().unwrap(), version, Progress::Shown);
+    let kubectl = binaries.unwrap().find(Binary::Kubectl).unwrap();
+    [program("kubewright-cli").unwrap(), kubectl]
+}
+
+/// One folder for all projects, so that what they depend on is compiled once.
+fn target() -> PathBuf {
+    let workspace = Path::new(concat!(env!("CARGO_MANIFEST_DIR"), "/.."));
+    let target = std::env::var_os("CARGO_TARGET_DIR").unwrap_or_else(|| "target".into());
+    workspace.join(target).join("scaffold")
+}
+
+/// Also while the test runs: it takes minutes.
+fn say(line: &str) {
+    let _ = writeln!(std::io::stderr().lock(), "{line}");
+}
