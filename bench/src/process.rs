@@ -45,9 +45,18 @@ impl Process {
         directory: &Path,
         arguments: &[&str],
     ) -> anyhow::Result<Self> {
+        Self::spawn(Command::new(program), kubeconfig, directory, arguments)
+    }
+
+    /// The same, with what `command` says before the operator's arguments.
+    pub fn spawn(
+        mut command: Command,
+        kubeconfig: &Path,
+        directory: &Path,
+        arguments: &[&str],
+    ) -> anyhow::Result<Self> {
         let probes = TcpListener::bind(("127.0.0.1", 0))?.local_addr()?;
         let log = directory.join("operator.log");
-        let mut command = Command::new(program);
         command.arg("--kubeconfig").arg(kubeconfig);
         command.args(["--health-probe-bind-address", &probes.to_string()]);
         command.args(arguments);
@@ -55,7 +64,7 @@ impl Process {
         command.stdin(Stdio::null()).stdout(output.try_clone()?).stderr(output);
         let started = Instant::now();
         let child = command.kill_on_drop(true).spawn();
-        let child = child.with_context(|| format!("cannot start {}", program.display()))?;
+        let child = child.context("cannot start the operator")?;
         let id = child.id().and_then(|id| i32::try_from(id).ok()).and_then(Pid::from_raw);
         let id = id.context("the operator ended at once")?;
         Ok(Self { child, id, started, probes, log })
@@ -73,7 +82,9 @@ impl Process {
 
     async fn is_ready(&self) -> bool {
         let Ok(mut stream) = TcpStream::connect(self.probes).await else { return false };
-        let request = format!("GET /readyz HTTP/1.1\r\nHost: {}\r\n\r\n", self.probes);
+        // Else a server may keep the connection, and the end of the answer is not seen for minutes.
+        let request =
+            format!("GET /readyz HTTP/1.1\r\nHost: {}\r\nConnection: close\r\n\r\n", self.probes);
         let mut answer = String::new();
         stream.write_all(request.as_bytes()).await.is_ok()
             && stream.read_to_string(&mut answer).await.is_ok()
@@ -107,23 +118,27 @@ impl Process {
     /// The time that it has spent computing.
     pub fn cpu(&mut self) -> anyhow::Result<Duration> {
         self.check()?;
-        let stat = fs::read_to_string(self.file("stat"))?;
-        // The name before the last parenthesis may hold anything; `utime` and `stime` follow as 12th and 13th.
-        let (_, fields) = stat.rsplit_once(')').context("/proc/*/stat is not as it should be")?;
-        let ticks = fields.split_whitespace().skip(11).take(2).map(str::parse::<u32>);
-        Ok(TICK * ticks.sum::<Result<u32, _>>()?)
+        cpu_of(self.id.as_raw_nonzero().get().unsigned_abs())
+    }
+
+    /// Looks at its memory, in MiB, for as long as it runs.
+    pub fn rss_probe(&self) -> impl Fn() -> Option<f64> + Send + 'static {
+        let file = self.file("status");
+        move || mebibytes(&fs::read_to_string(&file).ok()?, "VmRSS:")
+    }
+
+    /// Ends it as a machine that fails does.
+    pub async fn kill(mut self) -> anyhow::Result<()> {
+        self.child.kill().await?;
+        Ok(())
     }
 
     /// Its memory.
     pub fn memory(&mut self) -> anyhow::Result<Memory> {
         self.check()?;
         let status = fs::read_to_string(self.file("status"))?;
-        let mebibytes = |name: &str| -> anyhow::Result<f64> {
-            let line = status.lines().find_map(|line| line.strip_prefix(name));
-            let kibibytes = line.and_then(|line| line.split_whitespace().next());
-            Ok(kibibytes.with_context(|| format!("no {name} in /proc"))?.parse::<f64>()? / 1024.0)
-        };
-        Ok(Memory { now: mebibytes("VmRSS:")?, peak: mebibytes("VmHWM:")? })
+        let of = |name| mebibytes(&status, name).with_context(|| format!("no {name} in /proc"));
+        Ok(Memory { now: of("VmRSS:")?, peak: of("VmHWM:")? })
     }
 
     /// The peak counts from now on.
@@ -144,4 +159,19 @@ impl Process {
     fn file(&self, name: &str) -> PathBuf {
         format!("/proc/{}/{name}", self.id.as_raw_nonzero()).into()
     }
+}
+
+/// The time that a process has spent computing.
+pub fn cpu_of(id: u32) -> anyhow::Result<Duration> {
+    let stat = fs::read_to_string(format!("/proc/{id}/stat"))?;
+    // The name before the last parenthesis may hold anything; `utime` and `stime` follow as 12th and 13th.
+    let (_, fields) = stat.rsplit_once(')').context("/proc/*/stat is not as it should be")?;
+    let ticks = fields.split_whitespace().skip(11).take(2).map(str::parse::<u32>);
+    Ok(TICK * ticks.sum::<Result<u32, _>>()?)
+}
+
+/// A line of `/proc/*/status`.
+fn mebibytes(status: &str, name: &str) -> Option<f64> {
+    let line = status.lines().find_map(|line| line.strip_prefix(name))?;
+    Some(line.split_whitespace().next()?.parse::<f64>().ok()? / 1024.0)
 }

@@ -1,9 +1,11 @@
-//! Builds the operators as they would ship: static, stripped, with the profile `dist`.
+//! Builds the operators as they would ship: static, stripped, with the profile `dist`; and asks them what
+//! installing them takes.
 
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
 use anyhow::{Context as _, ensure};
+use k8s_openapi::apiextensions_apiserver::pkg::apis::apiextensions::v1::CustomResourceDefinition;
 use serde_json::Value;
 
 /// Something that cargo builds.
@@ -36,6 +38,13 @@ impl Program {
         });
         made.with_context(|| format!("cargo did not say where it put {name}"))
     }
+}
+
+/// What an operator itself says that has to be installed.
+pub fn definition(program: &Path) -> anyhow::Result<CustomResourceDefinition> {
+    let output = Command::new(program).args(["generate", "crd"]).output();
+    let output = output.with_context(|| format!("cannot start {}", program.display()))?;
+    serde_saphyr::from_slice(&output.stdout).context("the operator prints no definition")
 }
 
 /// Where musl is not installed, glibc can be linked statically as well; the binary is larger.

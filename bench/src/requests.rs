@@ -71,6 +71,15 @@ impl Requests {
         (pages().filter(is_first).count(), pages().count())
     }
 
+    /// Requests by what `key` says of them, those of the lease left out.
+    pub fn counted<K: Ord>(&self, key: impl Fn(&AuditRecord) -> K) -> BTreeMap<K, usize> {
+        let mut counts = BTreeMap::new();
+        for record in self.0.iter().filter(|record| record.resource != "leases") {
+            *counts.entry(key(record)).or_default() += 1;
+        }
+        counts
+    }
+
     /// Verbs and how often each was used.
     pub fn by_verb(&self) -> String {
         let mut verbs = BTreeMap::<_, usize>::new();

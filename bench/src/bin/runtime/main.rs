@@ -7,15 +7,12 @@ mod objects;
 mod phases;
 mod subject;
 
-use std::io::Write as _;
 use std::path::PathBuf;
-use std::process::{Command, ExitCode};
+use std::process::ExitCode;
 
-use anyhow::Context as _;
 use clap::Parser;
-use k8s_openapi::apiextensions_apiserver::pkg::apis::apiextensions::v1::CustomResourceDefinition;
 use kubewright_bench::bars::Bars;
-use kubewright_bench::programs::Program;
+use kubewright_bench::programs::{Program, definition};
 use kubewright_bench::{conclude, megabytes, progress};
 
 use phases::Phases;
@@ -49,13 +46,7 @@ struct Arguments {
 
 #[tokio::main]
 async fn main() -> ExitCode {
-    match run(Arguments::parse()).await {
-        Ok(()) => ExitCode::SUCCESS,
-        Err(error) => {
-            let _ = writeln!(std::io::stderr(), "error: {error:#}");
-            ExitCode::FAILURE
-        }
-    }
+    kubewright_bench::exit(run(Arguments::parse()).await)
 }
 
 async fn run(arguments: Arguments) -> anyhow::Result<()> {
@@ -74,11 +65,4 @@ async fn run(arguments: Arguments) -> anyhow::Result<()> {
     }
     let measured = phases.all(arguments.objects, arguments.idle_minutes, &mut bars).await;
     conclude(&bars, measured)
-}
-
-/// What the operator itself says that has to be installed.
-fn definition(program: &std::path::Path) -> anyhow::Result<CustomResourceDefinition> {
-    let output = Command::new(program).args(["generate", "crd"]).output();
-    let output = output.with_context(|| format!("cannot start {}", program.display()))?;
-    serde_saphyr::from_slice(&output.stdout).context("the operator prints no definition")
 }
