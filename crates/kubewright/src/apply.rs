@@ -16,7 +16,7 @@ use crate::drift::{self, Drift};
 use crate::error::Error;
 use crate::fight::Verdict;
 use crate::held::Held;
-use crate::intent::Intent;
+use crate::intent::{Guarded, Intent};
 use crate::key::Key;
 use crate::raw::Raw;
 use crate::rename;
@@ -117,7 +117,7 @@ impl Apply {
         if self.writer.doomed.contains(&self.owner) {
             return Err(Error::Terminating { action: request.to_string() });
         }
-        let created = self.send(api, "create", "create", &body).await;
+        let created = self.send(api, "create", "create", body).await;
         if let Err(Error::Terminating { .. }) = &created {
             self.writer.doomed.add(&self.owner, self.key.namespace());
         }
@@ -143,12 +143,12 @@ impl Apply {
         }
         let body = self.intent.body_update(held.uid());
         let Some(repair) = renamed else {
-            let changed = self.send(api, "patch", "change", &body).await?;
+            let changed = self.send(api, "patch", "change", body).await?;
             self.log(&drifts);
             return Ok(self.store.put_applied(changed, &self.intent));
         };
         self.patch(api, repair).await?;
-        let mut changed = self.send(api, "patch", "change", &body).await?;
+        let mut changed = self.send(api, "patch", "change", body).await?;
         if let Some(disown) = rename::disown(&changed, &self.writer.manager) {
             changed = self.patch(api, disown).await?;
         }
@@ -161,7 +161,7 @@ impl Apply {
         api: &Api<Raw>,
         verb: &'static str,
         doing: &'static str,
-        body: &Value,
+        body: Guarded<'_>,
     ) -> Result<Raw, Error> {
         let parameters = PatchParams::apply(&self.writer.manager).force();
         let patch = Patch::Apply(body);

@@ -97,8 +97,9 @@ impl Content {
             }
             None => bytes.extend_from_slice(raw.text().as_bytes()),
         }
-        let own = raw.own_fields(manager, None).unwrap_or_default();
-        let own_status = raw.own_fields(manager, Some("status")).unwrap_or_default();
+        let [own, own_status] = raw.own_field_sets(manager);
+        let [own, own_status] =
+            [&own, &own_status].map(|set| set.as_ref().map_or("", |set| set.get()));
         let lengths = Lengths {
             text: length(bytes.len()),
             fields: length(own.len()),
@@ -155,6 +156,16 @@ impl Held {
     /// The object as a value.
     pub(crate) fn value(&self) -> Value {
         self.decode().unwrap_or_default()
+    }
+
+    /// Its status as a value.
+    pub(crate) fn status(&self) -> Value {
+        #[derive(serde::Deserialize)]
+        struct WithStatus {
+            #[serde(default)]
+            status: Value,
+        }
+        self.decode::<WithStatus>().map(|object| object.status).unwrap_or_default()
     }
 
     /// The text of the object, with a null for its managedFields.

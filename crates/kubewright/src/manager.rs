@@ -7,7 +7,7 @@ mod controller;
 mod election;
 mod error;
 mod leaving;
-mod passes;
+pub(crate) mod passes;
 mod runnables;
 mod watches;
 
@@ -59,7 +59,7 @@ pub(super) struct Shared {
     writer: Writer,
     blocked: Blocked,
     leaving: Leaving,
-    passes: tokio::runtime::Handle,
+    passes: Passes,
 }
 
 /// What an operator is made of.
@@ -85,8 +85,6 @@ pub(crate) struct Manager {
     closing: watch::Sender<bool>,
     publisher: JoinHandle<()>,
     election: Candidate,
-    /// Last, so that the author's code ends after everything that could still be asked of it.
-    _passes: Passes,
 }
 
 /// The cluster that a kubeconfig names, or the one that there is.
@@ -130,7 +128,7 @@ impl Manager {
         let writer =
             Writer::new(requests.clone(), leadership.clone(), name.into(), recorder.doomed());
         registry.go_live(writer.clone());
-        let passes = Passes::start()?;
+        let passes = Passes::new(flags.max_concurrent_reconciles * controllers.len());
         let shared = Shared {
             flags,
             registry,
@@ -141,7 +139,7 @@ impl Manager {
             writer,
             blocked: Blocked::default(),
             leaving: Leaving::default(),
-            passes: passes.handle(),
+            passes,
         };
         let mut manager = Self {
             shared,
@@ -155,7 +153,6 @@ impl Manager {
             closing: watch::Sender::new(false),
             publisher: tokio::spawn(publisher),
             election,
-            _passes: passes,
         };
         manager.add_checks(&health);
         manager.add_controllers(&controllers);

@@ -4,6 +4,7 @@
 //! worst one without a name, an owner or labels; whether it fits its type shows when it is read.
 //! Does no IO, and keeps nothing: see [`crate::held`].
 
+mod envelope;
 mod field_owner;
 #[cfg(test)]
 mod tests;
@@ -22,6 +23,7 @@ use serde::{Deserialize, Deserializer};
 use serde_json::Value;
 use serde_json::value::RawValue;
 
+use self::envelope::{Envelope, Metadata};
 pub(crate) use self::field_owner::FieldOwner;
 use crate::intent;
 
@@ -35,43 +37,10 @@ pub(crate) struct Raw {
     api_version: Option<Box<str>>,
     owner_uid: Option<Box<str>>,
     generation: Option<i64>,
+    /// The hash in our annotation.
+    intent: Option<u64>,
     deleting: bool,
     managed_fields: Option<Range<usize>>,
-}
-
-/// Every field is looked at on its own, so that a bad one spoils no other.
-#[derive(Default, Deserialize)]
-#[serde(rename_all = "camelCase", default)]
-struct Envelope<'a> {
-    #[serde(borrow)]
-    api_version: Option<&'a RawValue>,
-    #[serde(borrow)]
-    metadata: Option<&'a RawValue>,
-}
-
-#[derive(Default, Deserialize)]
-#[serde(rename_all = "camelCase", default)]
-struct Metadata<'a> {
-    #[serde(borrow)]
-    name: Option<&'a RawValue>,
-    #[serde(borrow)]
-    namespace: Option<&'a RawValue>,
-    #[serde(borrow)]
-    uid: Option<&'a RawValue>,
-    #[serde(borrow)]
-    resource_version: Option<&'a RawValue>,
-    #[serde(borrow)]
-    generation: Option<&'a RawValue>,
-    #[serde(borrow)]
-    deletion_timestamp: Option<&'a RawValue>,
-    #[serde(borrow)]
-    labels: Option<&'a RawValue>,
-    #[serde(borrow)]
-    annotations: Option<&'a RawValue>,
-    #[serde(borrow)]
-    owner_references: Option<&'a RawValue>,
-    #[serde(borrow)]
-    managed_fields: Option<&'a RawValue>,
 }
 
 #[derive(Deserialize)]
@@ -123,8 +92,9 @@ impl Resource for Raw {
 
 impl Raw {
     fn new(text: Box<RawValue>) -> Self {
-        let (envelope, metadata) = peek(&text);
-        let api_version = read(envelope.api_version);
+        let Envelope { api_version, metadata } = Envelope::of(&text);
+        let api_version = read(api_version);
+        let metadata = metadata.unwrap_or_default();
         let managed_fields = metadata.managed_fields.map(|managed| {
             let start = managed.get().as_ptr().addr() - text.get().as_ptr().addr();
             start..start + managed.get().len()
@@ -140,7 +110,9 @@ impl Raw {
         let generation = read(metadata.generation);
         let deleting = metadata.deletion_timestamp.is_some();
         let owner_uid = owner.map(|owner| owner.uid);
-        Self { text, meta, api_version, owner_uid, generation, deleting, managed_fields }
+        let intent = entry(metadata.annotations, intent::ANNOTATION)
+            .and_then(|hash| u64::from_str_radix(&hash, 16).ok());
+        Self { text, meta, api_version, owner_uid, generation, intent, deleting, managed_fields }
     }
 
     /// It is an item of a list of this version: items of the built-in kinds do not say so themselves.
@@ -152,6 +124,10 @@ impl Raw {
     #[cfg(test)]
     pub(crate) fn parse(text: String) -> Result<Self, serde_json::Error> {
         RawValue::from_string(text).map(Self::new)
+    }
+
+    fn metadata(&self) -> Metadata<'_> {
+        Envelope::of(&self.text).metadata.unwrap_or_default()
     }
 
     /// The resourceVersion as a number, 0 if it is none.
@@ -166,22 +142,17 @@ impl Raw {
 
     /// The name of the owner that is the controller.
     pub(crate) fn owner_name(&self) -> Option<Box<str>> {
-        controller(peek(&self.text).1.owner_references).map(|owner| owner.name)
+        controller(self.metadata().owner_references).map(|owner| owner.name)
     }
 
     /// The value of a label.
     pub(crate) fn label(&self, key: &str) -> Option<String> {
-        entry(peek(&self.text).1.labels, key)
-    }
-
-    /// The value of an annotation.
-    pub(crate) fn annotation(&self, key: &str) -> Option<String> {
-        entry(peek(&self.text).1.annotations, key)
+        entry(self.metadata().labels, key)
     }
 
     /// The hash of the intent last applied, from our annotation.
     pub(crate) fn intent_hash(&self) -> Option<u64> {
-        u64::from_str_radix(&self.annotation(intent::ANNOTATION)?, 16).ok()
+        self.intent
     }
 
     /// True once its deletion was asked for.
@@ -213,9 +184,7 @@ impl Raw {
     /// Whom its fields belong to, in the order of `managedFields`.
     pub(crate) fn field_owners(&self) -> impl Iterator<Item = FieldOwner> {
         let managed = self.managed_fields.clone().map(|range| &self.text.get()[range]);
-        let entries: Option<Vec<&RawValue>> =
-            managed.and_then(|managed| serde_json::from_str(managed).ok());
-        entries.unwrap_or_default().into_iter().map(FieldOwner::read)
+        managed.map(FieldOwner::read_all).unwrap_or_default().into_iter()
     }
 
     /// What `manager` has applied to the object, or to its status, and is still its own.
@@ -223,18 +192,37 @@ impl Raw {
     /// Only in the version of the object: a set in another version names other fields, and the next
     /// apply makes a set of its own beside it.
     pub(crate) fn own_fields(&self, manager: &str, subresource: Option<&str>) -> Option<String> {
-        let own = self.field_owners().find(|owner| {
-            owner.is_apply_of(manager, subresource)
-                && Some(owner.api_version.as_str()) == self.api_version.as_deref()
-        });
-        own.map(|own| own.fields.get().to_owned())
+        let owners = self.field_owners();
+        self.applied_by(owners, manager).find_map(|owner| {
+            let is_meant = owner.subresource.as_deref() == subresource;
+            is_meant.then(|| owner.fields.get().to_owned())
+        })
     }
-}
 
-fn peek(text: &RawValue) -> (Envelope<'_>, Metadata<'_>) {
-    let envelope: Envelope<'_> = serde_json::from_str(text.get()).unwrap_or_default();
-    let metadata = envelope.metadata.map(|metadata| serde_json::from_str(metadata.get()));
-    (envelope, metadata.and_then(Result::ok).unwrap_or_default())
+    /// The same for the object and for its status, at one look.
+    pub(crate) fn own_field_sets(&self, manager: &str) -> [Option<Box<RawValue>>; 2] {
+        let [mut object, mut status] = [None, None];
+        let owners = self.field_owners();
+        for owner in self.applied_by(owners, manager) {
+            match owner.subresource.as_deref() {
+                None => object = object.or(Some(owner.fields)),
+                Some("status") => status = status.or(Some(owner.fields)),
+                Some(_) => {}
+            }
+        }
+        [object, status]
+    }
+
+    fn applied_by(
+        &self,
+        owners: impl Iterator<Item = FieldOwner>,
+        manager: &str,
+    ) -> impl Iterator<Item = FieldOwner> {
+        owners.filter(move |owner| {
+            owner.is_apply_of(manager)
+                && Some(owner.api_version.as_str()) == self.api_version.as_deref()
+        })
+    }
 }
 
 fn read<T: DeserializeOwned>(value: Option<&RawValue>) -> Option<T> {

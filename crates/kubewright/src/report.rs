@@ -53,7 +53,7 @@ impl Verdict {
 
     /// True if the object says so already.
     pub(crate) fn is_told_by(&self, held: &Held) -> bool {
-        let told = conditions_of(&held.value()["status"]);
+        let told = conditions_of(&held.status());
         conditions::find(&told, RECONCILED).is_some_and(|condition| {
             condition.reason == self.reason && condition.status == self.status.as_str()
         })
@@ -67,7 +67,7 @@ pub(crate) fn status(
     verdict: &Verdict,
     now: Timestamp,
 ) -> Value {
-    let before = held.value()["status"].take();
+    let before = held.status();
     let Asked { mut rest, conditions: mut list } =
         asked.unwrap_or_else(|| said_before(&before, held.own_status_fields().as_ref()));
     let reconciled = conditions::new(
@@ -101,8 +101,11 @@ fn said_before(before: &Value, own: Option<&Value>) -> Asked {
 pub(crate) fn unsettled(store: &Store, uid: &str, key: &Key, status: &Value) -> Option<Arc<Held>> {
     // The newest: what it was computed from may have been written to since, by ourselves even.
     let held = store.get(key).filter(|held| held.uid() == uid)?;
+    if !held.has_own_status() {
+        return Some(held); // what others wrote is not ours, even if it reads the same
+    }
     let own = held.own_status_fields().unwrap_or_default();
-    (!is_settled(status, &held.value()["status"], &own)).then_some(held)
+    (!is_settled(status, &held.status(), &own)).then_some(held)
 }
 
 /// Writes `status`. Answers with the object as it then is.

@@ -24,6 +24,7 @@ use crate::handle::Ownership;
 use crate::held::Held;
 use crate::home::Leaving;
 use crate::key::Key;
+use crate::manager::passes::Passes;
 use crate::metrics::{ControllerMetrics, QueueMetrics, ReconcileResult};
 use crate::outcome::Outcome;
 use crate::pass::Wanted;
@@ -57,7 +58,7 @@ pub(crate) struct Worker {
     pub(crate) spacing: Spacing,
     pub(crate) blocked: Blocked,
     /// Where the author's code runs, so that what it blocks is nothing of ours.
-    pub(crate) passes: tokio::runtime::Handle,
+    pub(crate) passes: Passes,
 }
 
 impl Worker {

@@ -38,9 +38,6 @@ pub enum RunError {
     /// The client cannot be made.
     #[error("cannot make a client for the cluster")]
     Client(#[source] Box<dyn StdError + Send + Sync>),
-    /// Threads cannot be started.
-    #[error("cannot start the threads that passes run on")]
-    Threads(#[source] std::io::Error),
     /// Another instance leads now; this one must not go on.
     #[error("this instance does not lead any more")]
     Election(#[source] Box<dyn StdError + Send + Sync>),

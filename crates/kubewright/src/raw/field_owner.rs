@@ -18,7 +18,7 @@ pub(crate) struct FieldOwner {
     pub(crate) fields: Box<RawValue>,
 }
 
-#[derive(Deserialize)]
+#[derive(Default, Deserialize)]
 #[serde(rename_all = "camelCase")]
 struct Entry {
     #[serde(default)]
@@ -34,16 +34,25 @@ struct Entry {
 }
 
 impl FieldOwner {
-    /// From an entry. One that cannot be read is somebody who owns nothing: it keeps its place, because
+    /// All entries. One that cannot be read is somebody who owns nothing: it keeps its place, because
     /// entries are addressed by it.
-    pub(super) fn read(entry: &RawValue) -> Self {
-        let entry = serde_json::from_str(entry.get()).unwrap_or_else(|_| Entry {
-            manager: String::new(),
-            operation: String::new(),
-            api_version: String::new(),
-            subresource: None,
-            fields: RawValue::NULL.to_owned(),
-        });
+    pub(super) fn read_all(managed_fields: &str) -> Vec<Self> {
+        if let Ok(entries) = serde_json::from_str::<Vec<Entry>>(managed_fields) {
+            return entries.into_iter().map(Self::from).collect();
+        }
+        let entries: Vec<&RawValue> = serde_json::from_str(managed_fields).unwrap_or_default();
+        let read = |entry: &RawValue| serde_json::from_str(entry.get()).unwrap_or_default();
+        entries.into_iter().map(read).map(<Self as From<Entry>>::from).collect()
+    }
+
+    /// True if it is what `manager` applied.
+    pub(super) fn is_apply_of(&self, manager: &str) -> bool {
+        self.applied && self.manager == manager
+    }
+}
+
+impl From<Entry> for FieldOwner {
+    fn from(entry: Entry) -> Self {
         Self {
             manager: entry.manager,
             applied: entry.operation == "Apply",
@@ -51,10 +60,5 @@ impl FieldOwner {
             api_version: entry.api_version,
             fields: entry.fields,
         }
-    }
-
-    /// True if it is what `manager` applied to the object or one of its subresources.
-    pub(super) fn is_apply_of(&self, manager: &str, subresource: Option<&str>) -> bool {
-        self.applied && self.manager == manager && self.subresource.as_deref() == subresource
     }
 }

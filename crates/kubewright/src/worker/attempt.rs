@@ -21,9 +21,19 @@ const GRACE: Duration = Duration::from_secs(2);
 impl Worker {
     /// One run of the author's code. Fails only if that still runs.
     pub(super) async fn attempt(self: &Arc<Self>, held: &Arc<Held>) -> Result<Ended, Failed> {
+        let seat = match self.passes.seat().await {
+            Ok(seat) => seat,
+            Err(error) => {
+                return Ok(ended(
+                    Reason::ReconcileFailed,
+                    format!("there is no thread for the reconcile: {error}"),
+                ));
+            }
+        };
         let pass = self.reconciler.clone().pass(held.clone());
-        let mut task = self.passes.spawn(pass.instrument(Span::current()));
+        let mut task = seat.handle().spawn(pass.instrument(Span::current()));
         if let Ok(joined) = tokio::time::timeout(self.deadline, &mut task).await {
+            self.passes.free(seat);
             return Ok(joined.unwrap_or_else(|error| {
                 self.metrics.panicked();
                 let message =
@@ -34,6 +44,7 @@ impl Worker {
         self.metrics.timed_out();
         task.abort();
         if tokio::time::timeout(GRACE, &mut task).await.is_ok() {
+            self.passes.free(seat);
             let message = format!("the reconcile was not over after {:?}", self.deadline);
             return Ok(ended(Reason::TimedOut, message));
         }

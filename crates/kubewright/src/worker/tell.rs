@@ -132,7 +132,9 @@ impl Worker {
         let key = key_of(held);
         let written = report::write(&self.writer, &self.primary, newest, &key, status).await;
         self.spacing.note(&key);
-        if report::is_otherwise_changed(held, &*written?) {
+        let written = written?;
+        // It was written to `newest` and no later state, so that only what came before can be new.
+        if held.version() != newest.version() && report::is_otherwise_changed(held, &written) {
             // The watch will say nothing that the answer to our write has not said already.
             self.queue.add(key, Priority::High, "changed");
         }

@@ -59,6 +59,29 @@ async fn a_pass_that_blocks_its_thread_is_told_by_name_until_it_ends(env: Env) {
 }
 
 #[kubewright_testenv::test]
+async fn as_many_passes_as_there_are_workers_may_block_and_others_keep_working(env: Env) {
+    let port = seen::free_port();
+    let mut flags = running::flags(&env);
+    flags.health_probe_bind_address = format!("127.0.0.1:{port}");
+    let stones: Vec<_> =
+        (0..flags.max_concurrent_reconciles).map(|number| format!("stone-{number}")).collect();
+    let operator = running::start::<Books>(&env, flags).await;
+    for stone in &stones {
+        env.create(moody(stone, "block")).await;
+    }
+    seen::answers(&env, port, "/healthz", 500).await;
+    env.create(book("good")).await;
+    let good = reconciled(&env, "good", "True", "Reconciled");
+    seen::within(Duration::from_secs(3), "others keep working", good).await;
+    assert_eq!(seen::get(port, "/healthz").await.unwrap().0, 500, "they still block");
+    for stone in &stones {
+        seen::edit(&env, stone, |book| book.spec.mood.clear()).await;
+    }
+    seen::answers(&env, port, "/healthz", 200).await;
+    operator.stop().await;
+}
+
+#[kubewright_testenv::test]
 async fn metrics_tell_what_was_done(env: Env) {
     let port = seen::free_port();
     let operator = running::start::<Books>(&env, running::measured(&env, port)).await;

@@ -1,8 +1,11 @@
 //! An object of the test: what we do with it, and what a stranger does.
 
+use std::fmt::Debug;
+
 use kube::api::{DeleteParams, Patch, PatchParams};
 use kube::discovery::ApiResource;
 use kube::{Api, Client, ResourceExt as _};
+use serde::Serialize;
 use serde_json::{Value, json};
 
 use crate::held::{Dictionary, Held};
@@ -61,7 +64,7 @@ impl Subject {
         self.create().await
     }
 
-    pub(super) async fn apply(&self, body: Value) -> kube::Result<Raw> {
+    pub(super) async fn apply(&self, body: impl Serialize + Debug) -> kube::Result<Raw> {
         let ours = PatchParams::apply(MANAGER).force();
         self.api.patch(&self.name, &ours, &Patch::Apply(body)).await
     }
