@@ -22,7 +22,7 @@ pub struct Seen {
     /// All kinds count together.
     pub version: u64,
     /// The object.
-    pub object: Value,
+    pub object: Arc<Value>,
 }
 
 /// What happened to one object, by its name.
@@ -68,6 +68,25 @@ impl History {
             watches.spawn(follow(api, resource, Arc::clone(&seen)));
         }
         Self { seen, _watches: watches }
+    }
+
+    /// What there is in a namespace now, by resource, as [`crate::state::objects`] would list it: a thousand
+    /// looks a second cost the API server nothing.
+    pub fn current(&self, namespace: &str) -> Value {
+        let mut current: BTreeMap<&str, BTreeMap<String, Arc<Value>>> = BTreeMap::new();
+        for seen in self.of(namespace) {
+            let objects = current.entry(seen.resource).or_default();
+            let name = seen.object["metadata"]["name"].as_str().unwrap_or_default().to_owned();
+            match seen.type_ {
+                "DELETED" => drop(objects.remove(&name)),
+                _ => drop(objects.insert(name, seen.object)),
+            }
+        }
+        let lists = current.into_iter().map(|(resource, objects)| {
+            let list = objects.into_values().map(|object| (*object).clone()).collect();
+            (resource.to_owned(), Value::Array(list))
+        });
+        Value::Object(lists.collect())
     }
 
     /// What happened in a namespace so far.
@@ -160,7 +179,7 @@ fn note(
     let namespace = object.namespace().unwrap_or_default();
     let version = object.resource_version().and_then(|version| version.parse().ok());
     object.managed_fields_mut().clear();
-    let object = serde_json::to_value(object).unwrap_or_default();
+    let object = Arc::new(serde_json::to_value(object).unwrap_or_default());
     let new = Seen { resource, type_, version: version.unwrap_or_default(), object };
     seen.lock().unwrap_or_else(PoisonError::into_inner).entry(namespace).or_default().push(new);
 }

@@ -4,6 +4,7 @@
 //! The operator is the real program under the role that it ships with, the API server and the built-in
 //! controllers are real; between them is testenv's proxy, which does what a [`plan`] says.
 
+pub mod churn;
 pub mod enumerate;
 pub mod history;
 pub mod label;

@@ -11,7 +11,7 @@ mod truthful;
 
 use serde_json::Value;
 
-use crate::history::Counts;
+use crate::history::{Counts, Seen};
 use crate::plan::{Fault, Scenario};
 use crate::run::{Observed, Patience};
 
@@ -65,12 +65,17 @@ pub fn judge(
         ("V3", guarded::judge(run)),
         ("V4", bounded::judge(run, fault, clean)),
         ("V6", truthful::judge(run)),
-        ("V7", own::judge(scenario, run)),
+        ("V7", own::judge(scenario, fault, run)),
     ];
     let named = |(id, sentences): (&str, Vec<String>)| {
         sentences.into_iter().map(|sentence| format!("{id}: {sentence}")).collect::<Vec<_>>()
     };
     wrong.into_iter().flat_map(named).collect()
+}
+
+/// V6 for a history of its own, as sentences.
+pub fn truthful_history(history: &[Seen]) -> Vec<String> {
+    truthful::judge_history(history)
 }
 
 /// Where two states differ, as sentences.

@@ -37,8 +37,10 @@ pub struct Victim {
 impl Victim {
     /// SIGKILL, now.
     pub fn kill(&self) {
-        if self.signal(Signal::KILL) {
-            self.killed.fetch_add(1, Ordering::SeqCst);
+        // First: whoever waits for the process may see its end before this goes on.
+        self.killed.fetch_add(1, Ordering::SeqCst);
+        if !self.signal(Signal::KILL) {
+            self.killed.fetch_sub(1, Ordering::SeqCst);
         }
     }
 

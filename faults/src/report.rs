@@ -9,7 +9,7 @@ use futures_util::{StreamExt as _, stream};
 use crate::enumerate::plans;
 use crate::oracle::{Clean, isolated::percentile, judge};
 use crate::plan::{Plan, Scenario};
-use crate::run::{Patience, run};
+use crate::run::{Patience, duration, run};
 use crate::world::World;
 
 /// How many clean runs are recorded of each scenario.
@@ -26,7 +26,7 @@ pub struct Verdict {
     pub fired: bool,
     /// What is wrong.
     pub wrong: Vec<String>,
-    /// From the act until all was as it should be.
+    /// From the act until all was as it should be, without the time that the fault lasts.
     pub took: Option<Duration>,
 }
 
@@ -98,7 +98,8 @@ async fn verdict(
         let (fired, wrong, took) = match (observed, clean) {
             (Ok(run), Some(clean)) => {
                 let wrong = judge(plan.scenario, Some(plan.fault), &run, clean, patience);
-                (run.fired, wrong, run.converged.ok())
+                let lasts = duration(plan.fault);
+                (run.fired, wrong, run.converged.ok().map(|took| took.saturating_sub(lasts)))
             }
             (Ok(_), None) => (false, vec!["its scenario was not recorded".to_owned()], None),
             (Err(error), _) => (false, vec![format!("it could not be run: {error:#}")], None),
@@ -125,11 +126,13 @@ pub fn conclude(verdicts: &[Verdict], directory: &Path) -> anyhow::Result<bool> 
     for verdict in &quiet {
         say(&format!("its fault did not come about: {}", verdict.plan));
     }
+    let soon = took.iter().filter(|took| **took <= Duration::from_secs(10)).count();
     say(&format!(
-        "plans: {} run, {held} held; {} faults came about; as it should be after {:.1?} (median), {:.1?} (longest)",
+        "plans: {} run, {held} held; {} faults came about; all as it should be {:.1?} (median), {:.1?} (99 %), {:.1?} (longest) after the act, {soon} within 10 s",
         verdicts.len(),
         verdicts.len() - quiet.len(),
         percentile(&took, 50),
+        percentile(&took, 99),
         percentile(&took, 100),
     ));
     Ok(held == verdicts.len())

@@ -87,7 +87,8 @@ pub async fn run(
     patience: Patience,
 ) -> anyhow::Result<Observed> {
     let namespace = world.namespace(&format!("faults-{}", scenario.name())).await?;
-    let user = User { client: world.client(), namespace: namespace.clone() };
+    let (client, history) = (world.client(), &world.history);
+    let user = User { client, namespace: namespace.clone(), history };
     let script = Script::new(plan.cloned());
     let subjects = start(world, &namespace, &script, plan).await?;
     user.prepare(scenario).await?;
@@ -159,7 +160,7 @@ async fn start(
 }
 
 /// Waits until what was prepared is there and the operator has nothing left to do.
-async fn until_calm(user: &User, script: &Script) -> anyhow::Result<()> {
+async fn until_calm(user: &User<'_>, script: &Script) -> anyhow::Result<()> {
     let started = Instant::now();
     loop {
         let state = user.is_over(Scenario::Create).await;
@@ -176,7 +177,7 @@ async fn until_calm(user: &User, script: &Script) -> anyhow::Result<()> {
 
 /// Waits until all is as it should be, at most `limit` from the end of the fault.
 async fn converge(
-    user: &User,
+    user: &User<'_>,
     scenario: Scenario,
     script: &Script,
     acted: Instant,

@@ -9,22 +9,24 @@ use kube::{Api, Client};
 use memcached_api::v1alpha1::Memcached;
 use serde_json::{Value, json};
 
+use crate::history::History;
 use crate::plan::Scenario;
-use crate::state::{is_as_desired, objects};
+use crate::state::is_as_desired;
 
 /// The name of the one cache of a namespace.
 pub const NAME: &str = "cache";
 
 /// A user in a namespace.
-#[derive(Clone)]
-pub struct User {
+pub struct User<'a> {
     /// With all rights, and not through a proxy.
     pub client: Client,
     /// Where.
     pub namespace: String,
+    /// What there is.
+    pub history: &'a History,
 }
 
-impl User {
+impl User<'_> {
     /// What there is before the scenario begins.
     pub async fn prepare(&self, scenario: Scenario) -> kube::Result<()> {
         match scenario {
@@ -66,8 +68,7 @@ impl User {
                 Err(error) => Err(error.to_string()),
             };
         }
-        let objects = objects(&self.client, &self.namespace).await;
-        let objects = objects.map_err(|error| format!("{error:#}"))?;
+        let objects = self.history.current(&self.namespace);
         let caches = objects["memcacheds"].as_array().map_or(0, Vec::len);
         let wanted = usize::from(scenario != Scenario::Delete);
         if caches != wanted {

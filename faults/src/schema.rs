@@ -18,7 +18,7 @@ use tokio::time::sleep;
 
 use crate::history::kinds;
 use crate::scenario::NAME;
-use crate::state::{is_as_desired_without_pods, masked, objects};
+use crate::state::{is_as_desired_without_pods, masked};
 
 /// What a leaf came to.
 #[derive(Debug)]
@@ -68,19 +68,54 @@ impl Caches {
         self.api.patch(name, &PatchParams::default(), &patch).await.map(drop)
     }
 
+    /// The same for one that may be too deep to be read.
+    pub(crate) async fn heal(&self, name: &str, spec: &Value) -> kube::Result<()> {
+        match self.change(name, spec).await {
+            Err(kube::Error::SerdeError(_)) => Ok(()), // the answer is not what counts
+            outcome => outcome,
+        }
+    }
+
+    /// What the operator made of a spec: the cache and its children, or why there is nothing to be made of it.
+    pub(crate) async fn outcome(&self, name: &str) -> Result<Value, String> {
+        self.answered(name).await?;
+        let cache = self.get(name).await.map_err(|error| error.to_string())?;
+        let conditions = cache["status"]["conditions"].as_array().cloned().unwrap_or_default();
+        let refused = conditions
+            .iter()
+            .find(|it| it["type"] == "Reconciled" && it["status"] == "False")
+            .map(|it| json!({"reason": it["reason"]}));
+        match refused {
+            Some(refused) => Ok(refused),
+            None => self.settled(name).await,
+        }
+    }
+
     /// The cache and its children, once they are as it asks; with another name and without what counts
     /// changes.
     pub(crate) async fn settled(&self, name: &str) -> Result<Value, String> {
         let started = Instant::now();
         loop {
-            let all = objects(&self.client, &self.namespace).await;
-            let own = of_one(&all.map_err(|error| format!("{error:#}"))?, name);
+            let own = self.own(name).await.map_err(|error| error.to_string())?;
             match is_as_desired_without_pods(&own) {
                 Ok(()) => return Ok(comparable(&own, name)),
                 Err(state) if started.elapsed() > self.limit => return Err(state),
-                Err(_) => sleep(Duration::from_millis(50)).await,
+                Err(_) => sleep(Duration::from_millis(100)).await,
             }
         }
+    }
+
+    /// The cache and its children, which have its name.
+    async fn own(&self, name: &str) -> kube::Result<Value> {
+        let mut own = serde_json::Map::new();
+        for (resource, kind) in kinds() {
+            let api: Api<DynamicObject> =
+                Api::namespaced_with(self.client.clone(), &self.namespace, &kind);
+            let found: Vec<_> = api.get_opt(name).await?.into_iter().collect();
+            let found = serde_json::to_value(found).map_err(kube::Error::SerdeError)?;
+            own.insert(resource.to_owned(), found);
+        }
+        Ok(Value::Object(own))
     }
 
     /// Waits until the operator has said what it thinks of the spec as it is.
@@ -99,7 +134,7 @@ impl Caches {
             if started.elapsed() > self.limit {
                 return Err(format!("generation {generation} is not told of: {}", cache["status"]));
             }
-            sleep(Duration::from_millis(50)).await;
+            sleep(Duration::from_millis(100)).await;
         }
     }
 
@@ -107,20 +142,6 @@ impl Caches {
     pub(crate) async fn get(&self, name: &str) -> kube::Result<Value> {
         serde_json::to_value(self.api.get(name).await?).map_err(kube::Error::SerdeError)
     }
-}
-
-/// What belongs to one cache.
-fn of_one(objects: &Value, name: &str) -> Value {
-    let mut own = objects.clone();
-    for (_, objects) in own.as_object_mut().into_iter().flatten() {
-        if let Value::Array(objects) = objects {
-            objects.retain(|object| {
-                let metadata = &object["metadata"];
-                metadata["name"] == name || metadata["ownerReferences"][0]["name"] == name
-            });
-        }
-    }
-    own
 }
 
 /// Two caches with the same spec are the same, however often either was changed.

@@ -182,20 +182,10 @@ impl Hook for Way {
         let Some(nth) = state.count(&what) else { return EventFault::Pass };
         state.recording.events.push(what.clone());
         let fault = self.script.is_hit(&mut state, &Target::Event { what, nth });
-        match fault {
-            Some(Fault::Hide) => EventFault::Hide(LATE),
-            Some(Fault::Delay) => EventFault::Delay(LATE),
-            Some(Fault::Duplicate) => EventFault::Duplicate,
-            Some(Fault::Reorder) => EventFault::Reorder,
-            Some(Fault::Bookmarks) => EventFault::Bookmarks(LATE),
-            Some(Fault::Disconnect) => EventFault::Disconnect,
-            Some(Fault::Expire) => EventFault::Expire,
-            Some(Fault::Stale) => {
-                state.stale = Some(watch.path.clone());
-                EventFault::Expire
-            }
-            _ => EventFault::Pass,
+        if fault == Some(Fault::Stale) {
+            state.stale = Some(watch.path.clone());
         }
+        fault.map_or(EventFault::Pass, of_event)
     }
 }
 
@@ -221,19 +211,40 @@ impl Way {
                 self.victim.kill();
                 RequestFault::Late(TAKEOVER)
             }
-            Some(Fault::Conflict) => RequestFault::Answer(status(409, "Conflict")),
-            Some(Fault::TooMany) => RequestFault::Answer(status(429, "TooManyRequests")),
-            Some(Fault::Internal) => RequestFault::Answer(status(500, "InternalError")),
-            Some(Fault::Unavailable) => RequestFault::Answer(status(503, "ServiceUnavailable")),
-            Some(Fault::Forbidden) => RequestFault::Answer(status(403, "Forbidden")),
-            Some(Fault::TimedOutButDone) => RequestFault::AnswerInstead(status(504, "Timeout")),
-            Some(Fault::Unsent) => RequestFault::Close,
-            Some(Fault::AnswerLost) => RequestFault::LoseAnswer,
-            Some(Fault::Silence) => RequestFault::Delay(SILENCE),
-            Some(Fault::Truncated) => RequestFault::Truncate,
-            Some(Fault::Slow) => RequestFault::Slow(Duration::from_secs(1)),
-            _ => RequestFault::Pass,
+            fault => fault.map_or(RequestFault::Pass, of_request),
         }
+    }
+}
+
+/// What the proxy has to do to a request for a fault that kills nobody.
+pub fn of_request(fault: Fault) -> RequestFault {
+    match fault {
+        Fault::Conflict => RequestFault::Answer(status(409, "Conflict")),
+        Fault::TooMany => RequestFault::Answer(status(429, "TooManyRequests")),
+        Fault::Internal => RequestFault::Answer(status(500, "InternalError")),
+        Fault::Unavailable => RequestFault::Answer(status(503, "ServiceUnavailable")),
+        Fault::Forbidden => RequestFault::Answer(status(403, "Forbidden")),
+        Fault::TimedOutButDone => RequestFault::AnswerInstead(status(504, "Timeout")),
+        Fault::Unsent => RequestFault::Close,
+        Fault::AnswerLost => RequestFault::LoseAnswer,
+        Fault::Silence => RequestFault::Delay(SILENCE),
+        Fault::Truncated => RequestFault::Truncate,
+        Fault::Slow => RequestFault::Slow(Duration::from_secs(1)),
+        _ => RequestFault::Pass,
+    }
+}
+
+/// What the proxy has to do to an event.
+pub fn of_event(fault: Fault) -> EventFault {
+    match fault {
+        Fault::Hide => EventFault::Hide(LATE),
+        Fault::Delay => EventFault::Delay(LATE),
+        Fault::Duplicate => EventFault::Duplicate,
+        Fault::Reorder => EventFault::Reorder,
+        Fault::Bookmarks => EventFault::Bookmarks(LATE),
+        Fault::Disconnect => EventFault::Disconnect,
+        Fault::Expire | Fault::Stale => EventFault::Expire,
+        _ => EventFault::Pass,
     }
 }
 
@@ -263,12 +274,14 @@ fn is_list(asked: &Asked) -> bool {
 }
 
 /// A refusal in the words of Kubernetes.
-fn status(code: u16, reason: &str) -> Response<Bytes> {
-    let body: Value = json!({
+pub fn status(code: u16, reason: &str) -> Response<Bytes> {
+    let mut body: Value = json!({
         "kind": "Status", "apiVersion": "v1", "metadata": {}, "status": "Failure",
         "message": format!("{reason} (injected)"), "reason": reason, "code": code,
-        "details": {"retryAfterSeconds": 1},
     });
+    if code == 429 {
+        body["details"] = json!({"retryAfterSeconds": 1});
+    }
     let mut answer = Response::new(Bytes::from(body.to_string()));
     *answer.status_mut() = StatusCode::from_u16(code).unwrap_or(StatusCode::INTERNAL_SERVER_ERROR);
     let headers = answer.headers_mut();

@@ -14,6 +14,7 @@ use kube::api::{ObjectMeta, PostParams};
 use kube::{Api, Client};
 use kubewright::cluster;
 use kubewright::generate::{Installation, install, manager_name};
+use kubewright_testenv::proxy::hook::Hook;
 use kubewright_testenv::{Environment, Identity};
 use memcached_api::v1alpha1::Memcached;
 use memcached_e2e::programs::program;
@@ -32,14 +33,17 @@ pub struct World<'a> {
     installation: Installation,
     program: PathBuf,
     logs: PathBuf,
-    next: AtomicUsize,
 }
+
+/// All worlds of this process count together: they may share an environment.
+static NEXT: AtomicUsize = AtomicUsize::new(0);
 
 /// A process of the operator behind a proxy of its own; both end when this is dropped.
 pub struct Subject {
     /// The process.
     pub running: Running,
-    _way: kubewright_testenv::Disturbed,
+    /// Its way to the API server.
+    pub way: kubewright_testenv::Disturbed,
 }
 
 impl<'a> World<'a> {
@@ -58,7 +62,7 @@ impl<'a> World<'a> {
             until_collected(&client).await?;
         }
         let history = History::start(&client);
-        Ok(Self { environment, history, installation, program, logs, next: AtomicUsize::new(0) })
+        Ok(Self { environment, history, installation, program, logs })
     }
 
     /// With all rights.
@@ -79,7 +83,7 @@ impl<'a> World<'a> {
 
     /// Makes a namespace that nobody else has.
     pub async fn namespace(&self, label: &str) -> anyhow::Result<String> {
-        let number = self.next.fetch_add(1, Ordering::Relaxed);
+        let number = NEXT.fetch_add(1, Ordering::Relaxed);
         let name = format!("{label}-{number}");
         let metadata = ObjectMeta { name: Some(name.clone()), ..ObjectMeta::default() };
         let namespace = Namespace { metadata, ..Namespace::default() };
@@ -88,20 +92,30 @@ impl<'a> World<'a> {
         Ok(name)
     }
 
-    /// Starts the operator for `namespace`, with `more` arguments.
+    /// Starts the operator for `namespace` on the way of `script`, with `more` arguments.
     pub async fn operator(
         &self,
         namespace: &str,
         script: &Arc<Script>,
         more: &[String],
     ) -> anyhow::Result<Subject> {
+        let script = script.clone();
+        self.operator_behind(namespace, more, |victim| Arc::new(Way { script, victim })).await
+    }
+
+    /// Starts it behind any hook, which is told whom it may kill.
+    pub async fn operator_behind(
+        &self,
+        namespace: &str,
+        more: &[String],
+        hook: impl FnOnce(Arc<Victim>) -> Arc<dyn Hook>,
+    ) -> anyhow::Result<Subject> {
         let account = manager_name(&self.installation.operator);
         let home = &self.installation.namespace;
         let identity = Identity::ServiceAccount { namespace: home, name: &account };
         let way = self.environment.disturbed(identity).await?;
         let victim = Arc::new(Victim::default());
-        let hook = Way { script: script.clone(), victim: victim.clone() };
-        way.proxy.set_hook(Some(Arc::new(hook)));
+        way.proxy.set_hook(Some(hook(victim.clone())));
         let mut arguments: Vec<String> =
             ["run", "--health-probe-bind-address=0"].map(str::to_owned).to_vec();
         arguments.push(format!("--kubeconfig={}", way.kubeconfig.display()));
@@ -109,7 +123,7 @@ impl<'a> World<'a> {
         arguments.extend_from_slice(more);
         let log = self.logs.join(format!("{namespace}-{}.log", way.proxy.address().port()));
         let start = Start { program: self.program.clone(), arguments, log };
-        Ok(Subject { running: Running::start(start, victim)?, _way: way })
+        Ok(Subject { running: Running::start(start, victim)?, way })
     }
 
     /// Permits the lease of `namespace` what the operator's own role permits that of its own namespace.
@@ -136,21 +150,21 @@ impl<'a> World<'a> {
 /// Waits until the garbage collector knows the kind, which it looks for twice a minute: children of a cache
 /// that is gone stay until then.
 async fn until_collected(client: &Client) -> anyhow::Result<()> {
+    let name = format!("collected-{}", NEXT.fetch_add(1, Ordering::Relaxed));
     let caches: Api<Memcached> = Api::namespaced(client.clone(), "default");
     let maps: Api<ConfigMap> = Api::namespaced(client.clone(), "default");
     let owner = serde_json::from_value(json!({
         "apiVersion": "cache.example.com/v1alpha1", "kind": "Memcached",
-        "metadata": {"name": "collected"}, "spec": {},
+        "metadata": {"name": name}, "spec": {},
     }))?;
     let owner = caches.create(&PostParams::default(), &owner).await?;
-    let child =
-        serde_json::from_value(json!({"metadata": {"name": "collected", "ownerReferences": [{
-            "apiVersion": "cache.example.com/v1alpha1", "kind": "Memcached", "name": "collected",
-            "uid": owner.uid(),
-        }]}}))?;
+    let child = serde_json::from_value(json!({"metadata": {"name": name, "ownerReferences": [{
+        "apiVersion": "cache.example.com/v1alpha1", "kind": "Memcached", "name": name,
+        "uid": owner.uid(),
+    }]}}))?;
     maps.create(&PostParams::default(), &child).await?;
-    caches.delete("collected", &DeleteParams::background()).await?;
-    while maps.get_opt("collected").await?.is_some() {
+    caches.delete(&name, &DeleteParams::background()).await?;
+    while maps.get_opt(&name).await?.is_some() {
         tokio::time::sleep(Duration::from_millis(200)).await;
     }
     Ok(())

@@ -1,14 +1,20 @@
 //! V7: only our own objects are written to, and nothing is asked that is not permitted.
 
 use crate::label::{self, Place};
-use crate::plan::Scenario;
+use crate::plan::{Fault, Scenario};
 use crate::run::Observed;
 use crate::scenario::NAME;
 
-/// What the API server itself refuses in a namespace that goes: one for each cache.
-const REFUSED_WHEN_GOING: usize = 1;
+/// What the API server itself refuses in a namespace that goes: one for each cache, and for each life of the
+/// operator, because one that has just begun cannot know what its predecessor was told.
+fn refusals(scenario: Scenario, fault: Option<Fault>) -> usize {
+    match scenario {
+        Scenario::Namespace => 1 + usize::from(fault.is_some_and(Fault::kills)),
+        _ => 0,
+    }
+}
 
-pub(super) fn judge(scenario: Scenario, run: &Observed) -> Vec<String> {
+pub(super) fn judge(scenario: Scenario, fault: Option<Fault>, run: &Observed) -> Vec<String> {
     let mut wrong = Vec::new();
     for sent in run.sent.iter().filter(|sent| label::is_write(&sent.asked)) {
         let Place { resource, name, namespace, .. } = label::place(&sent.asked.path);
@@ -27,8 +33,7 @@ pub(super) fn judge(scenario: Scenario, run: &Observed) -> Vec<String> {
         .filter(|sent| sent.code == Some(403))
         .map(|sent| label::write(&sent.asked))
         .collect();
-    let bound = if scenario == Scenario::Namespace { REFUSED_WHEN_GOING } else { 0 };
-    if refused.len() > bound {
+    if refused.len() > refusals(scenario, fault) {
         wrong.push(format!("{} requests were refused with 403: {refused:?}", refused.len()));
     }
     wrong

@@ -1,6 +1,8 @@
 //! V6: no version of a status says what was not so. All kinds share one count of versions, so what there was
 //! when a status was written is known.
 
+use std::collections::HashMap;
+
 use serde_json::Value;
 
 use crate::history::Seen;
@@ -14,9 +16,9 @@ pub(super) fn judge(run: &Observed) -> Vec<String> {
 pub(crate) fn judge_history(history: &[Seen]) -> Vec<String> {
     let mut wrong = Vec::new();
     let caches = |seen: &&Seen| seen.resource == "memcacheds" && seen.type_ != "DELETED";
-    let mut before: Option<&Value> = None;
+    let mut before: HashMap<&str, &Value> = HashMap::new();
     for seen in history.iter().filter(caches) {
-        let cache = &seen.object;
+        let cache = &*seen.object;
         wrong.extend(ahead(cache));
         if is_true(cache, "Reconciled") && cache["metadata"]["deletionTimestamp"].is_null() {
             wrong.extend(unreconciled(history, seen));
@@ -24,9 +26,9 @@ pub(crate) fn judge_history(history: &[Seen]) -> Vec<String> {
         if is_true(cache, "Available") && !was_available(history, seen) {
             wrong.push(format!("version {} is Available and its Deployment was not", seen.version));
         }
-        let same = before.filter(|before| before["metadata"]["uid"] == cache["metadata"]["uid"]);
+        let uid = cache["metadata"]["uid"].as_str().unwrap_or_default();
+        let same = before.insert(uid, cache);
         wrong.extend(same.into_iter().flat_map(|before| restless(before, cache)));
-        before = Some(cache);
     }
     wrong
 }
@@ -81,7 +83,9 @@ fn unreconciled(history: &[Seen], status: &Seen) -> Option<String> {
 
 fn was_available(history: &[Seen], status: &Seen) -> bool {
     history.iter().any(|seen| {
-        seen.resource == "deployments" && seen.version < status.version && {
+        let owner = &seen.object["metadata"]["ownerReferences"][0]["uid"];
+        let ours = *owner == status.object["metadata"]["uid"];
+        seen.resource == "deployments" && ours && seen.version < status.version && {
             let conditions = seen.object["status"]["conditions"].as_array();
             conditions.is_some_and(|conditions| {
                 conditions.iter().any(|it| it["type"] == "Available" && it["status"] == "True")
@@ -104,6 +108,8 @@ fn restless(before: &Value, after: &Value) -> Vec<String> {
 
 #[cfg(test)]
 mod tests {
+    use std::sync::Arc;
+
     use serde_json::json;
 
     use super::*;
@@ -113,13 +119,13 @@ mod tests {
             "lastTransitionTime": time});
         let object = json!({"metadata": {"uid": "1", "generation": 1}, "spec": {"size": size},
             "status": {"observedGeneration": 1, "conditions": [condition]}});
-        Seen { resource: "memcacheds", type_: "MODIFIED", version, object }
+        Seen { resource: "memcacheds", type_: "MODIFIED", version, object: Arc::new(object) }
     }
 
     fn deployment(version: u64, size: i32) -> Seen {
         let object =
             json!({"metadata": {"ownerReferences": [{"uid": "1"}]}, "spec": {"replicas": size}});
-        Seen { resource: "deployments", type_: "ADDED", version, object }
+        Seen { resource: "deployments", type_: "ADDED", version, object: Arc::new(object) }
     }
 
     #[test]
@@ -139,7 +145,9 @@ mod tests {
     #[test]
     fn a_status_is_never_ahead() {
         let mut early = cache(1, 2, "False", "a");
-        early.object["status"]["observedGeneration"] = json!(2);
+        let mut object = (*early.object).clone();
+        object["status"]["observedGeneration"] = json!(2);
+        early.object = Arc::new(object);
         assert_eq!(judge_history(&[early]), ["the status is ahead of generation 1"]);
     }
 }

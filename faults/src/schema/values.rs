@@ -145,9 +145,9 @@ fn lists(schema: &Value) -> Vec<Value> {
 fn maps(schema: &Value) -> Vec<Value> {
     let items = values(&schema["additionalProperties"]);
     let mut maps = vec![json!({})];
-    for key in KEYS {
-        maps.extend(items.iter().map(|item| json!({key: item})));
-    }
+    let [first, others @ ..] = KEYS;
+    maps.extend(items.iter().map(|item| json!({first: item})));
+    maps.extend(others.iter().zip(&items).map(|(key, item)| json!({*key: item})));
     let most = schema["maxProperties"].as_u64().unwrap_or(16);
     let many: Map<_, _> = (0..=most).map(|number| (format!("k{number}"), json!(1))).collect();
     maps.push(Value::Object(many));

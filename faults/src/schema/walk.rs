@@ -59,7 +59,7 @@ async fn steps(
         caches.change(&name, &spec).await.map_err(|error| format!("{value}: {error}"))?;
         let fresh = format!("fresh-{number}-{step}");
         caches.create(&fresh, &spec, false).await.map_err(|error| error.to_string())?;
-        let (changed, fresh) = (caches.settled(&name).await, caches.settled(&fresh).await);
+        let (changed, fresh) = (caches.outcome(&name).await, caches.outcome(&fresh).await);
         if changed != fresh {
             walked.wrong.push(differing(value, changed, fresh));
         }

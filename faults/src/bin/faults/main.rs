@@ -34,13 +34,15 @@ pub(crate) struct Arguments {
     #[arg(long, value_name = "TEXT", default_value = "")]
     only: String,
     /// How many plans run side by side.
-    #[arg(long, value_name = "COUNT", default_value = "40")]
+    #[arg(long, value_name = "COUNT", default_value = "48")]
     beside: usize,
     /// How long nothing may be written in the end, in seconds.
     #[arg(long, value_name = "SECONDS", default_value = "30")]
     silence: u64,
     /// How long after a fault all is to be as it should be, in seconds.
-    #[arg(long, value_name = "SECONDS", default_value = "10")]
+    ///
+    /// Dozens of operators and one API server on two cores need more than the 10 s that one of them gets.
+    #[arg(long, value_name = "SECONDS", default_value = "30")]
     converge: u64,
     /// Say which plans there are, and end.
     #[arg(long)]

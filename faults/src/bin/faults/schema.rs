@@ -31,7 +31,7 @@ async fn both(world: &World<'_>) -> anyhow::Result<bool> {
     let definitions = world.definitions();
     let leaves: Vec<Leaf> = definitions.iter().flat_map(leaves).collect();
     let walks = leaves.iter().enumerate().map(|(number, leaf)| walk(&caches, number, leaf));
-    let walked = join_all(walks).await;
+    let walked = join_all(walks).await; // side by side
     let mut held = conclude("schema leaves", &walked, &subject);
 
     let definitions: Vec<_> = definitions.iter().map(lax).collect();
