@@ -34,7 +34,7 @@ endif
 .DEFAULT_GOAL := help
 .PHONY: help generate manifests generated install uninstall run build docker-build docker-push deploy undeploy \
 	bundle bundle-build bundle-push dev dev-up dev-down cluster cluster-down test test-long bench bench-full ci fmt lint docs licenses \
-	cycles faults fuzz dist-example kubewright
+	cycles faults faults-long soak fuzz dist-example kubewright
 
 help: ## What can be made
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## /\1\t/' | expand -t 16
@@ -127,6 +127,12 @@ cycles: ## Start and end environments, also by kill -9, and fail if anything is 
 
 faults: ## Every fault for every write and event of the operator, every leaf of its schema (FAULTS)
 	$(FAULT_RUNS) $(FAULTS)
+
+faults-long: ## What lasts minutes by its nature: long outages, leaders that die again and again (FAULTS)
+	$(CARGO) run --quiet --package memcached-faults --bin long -- $(FAULTS)
+
+soak: ## Changes, random faults and kills for ten minutes; memory and what broke (FAULTS)
+	$(CARGO) run --quiet --package memcached-faults --bin soak -- $(FAULTS)
 
 fuzz: $(FUZZ) ## What a memcached server could send, thought up by libFuzzer for FUZZ_SECONDS; needs a nightly compiler
 	@mkdir -p fuzz/corpus/response

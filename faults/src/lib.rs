@@ -17,4 +17,5 @@ pub mod scenario;
 pub mod schema;
 pub mod script;
 pub mod state;
+pub mod table;
 pub mod world;

@@ -15,6 +15,9 @@ use tokio::task::JoinSet;
 /// Before it is started again: a container that ends is started after a moment too.
 const PAUSE: Duration = Duration::from_millis(200);
 
+/// By this variable the keeper of an environment knows what to end.
+const MARKER: &str = "KUBEWRIGHT_ENVIRONMENT";
+
 /// How it is started.
 #[derive(Clone, Debug)]
 pub struct Start {
@@ -24,6 +27,8 @@ pub struct Start {
     pub arguments: Vec<String>,
     /// Where its output goes; a restart appends.
     pub log: PathBuf,
+    /// The environment that it belongs to, and ends with whatever becomes of this process.
+    pub environment: PathBuf,
 }
 
 /// A process to be killed.
@@ -132,6 +137,7 @@ fn spawn(start: &Start) -> anyhow::Result<Child> {
     let log = OpenOptions::new().append(true).create(true).open(&start.log)?;
     let mut command = Command::new(&start.program);
     command.args(&start.arguments).env_remove(memcached_operator::IMAGE_VARIABLE);
+    command.env(MARKER, &start.environment);
     command.stdin(Stdio::null()).stdout(log.try_clone()?).stderr(log);
     command.kill_on_drop(true).spawn().context("the operator does not start")
 }

@@ -122,7 +122,8 @@ impl<'a> World<'a> {
         arguments.push(format!("--namespace={namespace}"));
         arguments.extend_from_slice(more);
         let log = self.logs.join(format!("{namespace}-{}.log", way.proxy.address().port()));
-        let start = Start { program: self.program.clone(), arguments, log };
+        let environment = self.environment.directory().to_owned();
+        let start = Start { program: self.program.clone(), arguments, log, environment };
         Ok(Subject { running: Running::start(start, victim)?, way })
     }
 

@@ -1,9 +1,12 @@
 //! Caches that go: in every way that Kubernetes has, and while they are being made.
 
 use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
 
-use kube::api::{DeleteParams, PropagationPolicy};
+use kube::api::{DeleteParams, ListParams, PropagationPolicy};
 use kubewright_testenv::Env;
+use kubewright_testenv::proxy::hook::{Asked, Hook, RequestFault};
+use memcached_faults::label;
 use memcached_faults::state::objects;
 
 use crate::stage::{Nothing, Stage, eventually};
@@ -70,4 +73,51 @@ async fn d5_a_cache_that_is_deleted_while_it_is_made_leaves_nothing(env: Env) {
     })
     .await;
     stage.stands();
+}
+
+/// D9 with a hundred, and the operator's finalizer on: a status, an event and the finalizer each.
+async fn delete_many(env: &Env, flags: &[&str]) -> usize {
+    const MANY: usize = 100;
+    let counted = Counting::default();
+    let stage = Stage::new(env.environment(), Arc::new(counted.clone()), flags).await;
+    let names: Vec<_> = (0..MANY).map(|number| format!("many-{number}")).collect();
+    for name in &names {
+        stage.create(name, 0).await;
+    }
+    stage.settled().await;
+    tokio::time::sleep(std::time::Duration::from_secs(2)).await;
+    let before = counted.0.load(Ordering::SeqCst);
+    let parameters = (DeleteParams::background(), ListParams::default());
+    stage.caches().delete_collection(&parameters.0, &parameters.1).await.unwrap();
+    eventually("all are gone", async || {
+        let objects = objects(&stage.world.client(), &stage.namespace).await;
+        let objects = objects.map_err(|error| format!("{error:#}"))?;
+        let left = ["memcacheds", "deployments", "services"]
+            .map(|resource| objects[resource].as_array().map_or(0, Vec::len));
+        if left == [0, 0, 0] { Ok(()) } else { Err(format!("{left:?}")) }
+    })
+    .await;
+    tokio::time::sleep(std::time::Duration::from_secs(2)).await;
+    stage.stands();
+    counted.0.load(Ordering::SeqCst) - before
+}
+
+/// Counts writes.
+#[derive(Clone, Default)]
+struct Counting(Arc<AtomicUsize>);
+
+impl Hook for Counting {
+    fn request(&self, asked: &Asked) -> RequestFault {
+        self.0.fetch_add(usize::from(label::is_write(asked)), Ordering::SeqCst);
+        RequestFault::Pass
+    }
+}
+
+#[kubewright_testenv::test(controllers)]
+async fn d9_many_caches_deleted_at_once_cost_three_requests_each_or_none(env: Env) {
+    let with = delete_many(&env, &[]).await;
+    let without = delete_many(&env, &["--finalizer=false"]).await;
+    eprintln!("{with} writes for 100 deletions, {without} without the finalizer");
+    assert!(with <= 300, "{with}");
+    assert_eq!(without, 0);
 }

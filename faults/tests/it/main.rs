@@ -7,3 +7,4 @@ mod outages;
 mod plans;
 mod refusals;
 mod stage;
+mod starting;

@@ -19,6 +19,8 @@ enum Part {
     Plans,
     /// Every leaf of the schema, with validation and without.
     Schema,
+    /// The list of scenarios, and where each is tried.
+    Scenarios,
 }
 
 /// The operator under every fault.
@@ -65,6 +67,9 @@ async fn main() -> anyhow::Result<ExitCode> {
     let mut held = true;
     if arguments.wants(Part::Schema) {
         held &= schema::schema().await?;
+    }
+    if arguments.wants(Part::Scenarios) {
+        memcached_faults::table::print();
     }
     if arguments.wants(Part::Plans) {
         let environment = Environment::builder().controllers().start().await?;
