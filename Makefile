@@ -5,6 +5,7 @@ CACHE ?= $(or $(KUBEWRIGHT_CACHE),$(or $(XDG_CACHE_HOME),$(HOME)/.cache)/kubewri
 KUBEWRIGHT = $(CARGO) run --quiet --package kubewright-cli --bin kubewright --
 OPERATOR = $(CARGO) run --quiet --package memcached-operator --
 TOUR = $(CARGO) run --quiet --package memcached-e2e --bin tour --
+FAULT_RUNS = $(CARGO) run --quiet --package memcached-faults --bin faults --
 COMPARE = $(CARGO) run --release --package kubewright-bench --bin compare --
 MUSL = $(shell uname -m)-unknown-linux-musl
 # What C there is needs no libc, so the usual compiler does where there is none for musl.
@@ -33,7 +34,7 @@ endif
 .DEFAULT_GOAL := help
 .PHONY: help generate manifests generated install uninstall run build docker-build docker-push deploy undeploy \
 	bundle bundle-build bundle-push dev dev-up dev-down cluster cluster-down test test-long bench bench-full ci fmt lint docs licenses \
-	cycles fuzz dist-example kubewright
+	cycles faults faults-long soak fuzz dist-example kubewright
 
 help: ## What can be made
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## /\1\t/' | expand -t 16
@@ -123,6 +124,15 @@ bench-full: ## The same with etcd that waits for the disk too, and with 10,000 o
 
 cycles: ## Start and end environments, also by kill -9, and fail if anything is left behind
 	$(CARGO) run --package kubewright-bench --bin cycles -- $(or $(CYCLES),--control-plane 3 --nodes 1 --kill 4)
+
+faults: ## Every fault for every write and event of the operator, every leaf of its schema (FAULTS)
+	$(FAULT_RUNS) $(FAULTS)
+
+faults-long: ## What lasts minutes by its nature: long outages, leaders that die again and again (FAULTS)
+	$(CARGO) run --quiet --package memcached-faults --bin long -- $(FAULTS)
+
+soak: ## Changes, random faults and kills for ten minutes; memory and what broke (FAULTS)
+	$(CARGO) run --quiet --package memcached-faults --bin soak -- $(FAULTS)
 
 fuzz: $(FUZZ) ## What a memcached server could send, thought up by libFuzzer for FUZZ_SECONDS; needs a nightly compiler
 	@mkdir -p fuzz/corpus/response

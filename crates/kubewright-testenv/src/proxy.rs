@@ -1,15 +1,18 @@
 //! A proxy with faults between one client and a real kube-apiserver: delays, cuts, expired watches.
 //!
 //! Owns the listener, the handle and what the caller says in [`ProxyConfig`]. Each fault is a state
-//! of the whole proxy: one proxy per client makes it a fault of that client only. Never answers in
-//! the API server's place, except to say that it could not be reached (502); never stores or
-//! changes an object.
+//! of the whole proxy: one proxy per client makes it a fault of that client only. A [`Hook`] decides on
+//! single requests and events. Without one it never answers in the API server's place, except to say
+//! that it could not be reached (502); never stores or changes an object.
 //!
 //! Caveats: who can reach the port acts with the identity of [`ProxyConfig::client`], so the proxy
 //! listens on loopback only. A watch over a WebSocket passes as opaque bytes and is not a watch here.
 
 mod connection;
+mod exchange;
 mod faults;
+pub mod hook;
+mod stream;
 #[cfg(test)]
 mod tests;
 mod tls;
@@ -19,8 +22,8 @@ mod watch;
 use std::fmt;
 use std::io;
 use std::net::{Ipv4Addr, SocketAddr};
-use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, PoisonError, RwLock};
 use std::time::Duration;
 
 use rustls::pki_types::{InvalidDnsNameError, pem};
@@ -29,6 +32,7 @@ use tokio::task::JoinSet;
 use tokio_rustls::TlsAcceptor;
 
 use faults::Faults;
+use hook::Hook;
 use upstream::Upstream;
 
 /// Pause after a failed accept: out of file descriptors, for one, it fails again at once, and
@@ -110,6 +114,7 @@ impl Proxy {
         let shared = Arc::new(Shared {
             faults: Arc::new(Faults::default()),
             requests: AtomicU64::new(0),
+            hook: RwLock::default(),
             acceptor: tls::acceptor(&config.server)?,
             upstream: Upstream::new(&config)?,
         });
@@ -151,6 +156,12 @@ impl Proxy {
         self.handle.shared.faults.expire_watches()
     }
 
+    /// From now on `hook` decides on every request, and on every event of watches that begin from now on.
+    /// Connections that leave HTTP (exec, port-forward) do not work then.
+    pub fn set_hook(&self, hook: Option<Arc<dyn Hook>>) {
+        *self.handle.shared.hook.write().unwrap_or_else(PoisonError::into_inner) = hook;
+    }
+
     /// How many requests were sent on to the API server since the start.
     pub fn requests(&self) -> u64 {
         self.handle.shared.requests.load(Ordering::Relaxed)
@@ -174,8 +185,15 @@ struct Handle {
 struct Shared {
     faults: Arc<Faults>,
     requests: AtomicU64,
+    hook: RwLock<Option<Arc<dyn Hook>>>,
     acceptor: TlsAcceptor,
     upstream: Upstream,
+}
+
+impl Shared {
+    fn hook(&self) -> Option<Arc<dyn Hook>> {
+        self.hook.read().unwrap_or_else(PoisonError::into_inner).clone()
+    }
 }
 
 async fn accept(listener: TcpListener, shared: Arc<Shared>) {

@@ -142,6 +142,7 @@ impl Apply {
             renamed = rename::repair(self.intent.body(), &held.value(), &own);
         }
         let body = self.intent.body_update(held.uid());
+        self.writer.pace.changed(&self.owner);
         let Some(repair) = renamed else {
             let changed = self.send(api, "patch", "change", body).await?;
             self.log(&drifts);

@@ -126,6 +126,7 @@ mod metrics;
 pub mod names;
 mod operator;
 mod outcome;
+mod pace;
 mod pass;
 pub mod prelude;
 pub mod project;

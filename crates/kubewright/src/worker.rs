@@ -76,12 +76,21 @@ impl Worker {
             self.queue.forget(&item.key);
             return;
         };
+        // What fails has a distance of its own, and what is to go is not held up.
+        let paced = item.attempt == 0 && !held.deleting();
+        if let Some(wait) = self.writer.pace.wait(held.uid()).filter(|_| paced) {
+            // As urgent as it was: the changes of now are seen by the one pass that comes then.
+            self.queue.add_after(item.key.clone(), wait, item.priority, item.reason);
+            self.queue.finish(&item.key, Finish::Done);
+            return;
+        }
         let (namespace, name) = (item.key.namespace(), item.key.name());
         let controller = &*self.name;
         let span = info_span!("reconcile", controller, namespace, name, reason = item.reason);
         self.metrics.started();
         let started = Instant::now();
         let finish = self.turn(&held).instrument(span).await;
+        self.writer.pace.passed(held.uid());
         let took = started.elapsed();
         self.metrics.finished(result_of(finish.as_ref()), took);
         self.queue_metrics.worked(took);

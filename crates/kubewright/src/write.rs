@@ -18,6 +18,7 @@ use crate::error::Error;
 use crate::fight::Fights;
 use crate::key::Key;
 use crate::lease::Leadership;
+use crate::pace::Pace;
 use crate::raw::Raw;
 use crate::store::Store;
 
@@ -32,6 +33,7 @@ pub(crate) struct Writer {
     pub(crate) manager: Arc<str>,
     pub(crate) fights: Arc<Fights>,
     pub(crate) doomed: Doomed,
+    pub(crate) pace: Arc<Pace>,
     /// Where requests run: not on the threads of the author's code, which may be blocked.
     pub(crate) runtime: Handle,
 }
@@ -44,8 +46,8 @@ impl Writer {
         manager: Arc<str>,
         doomed: Doomed,
     ) -> Self {
-        let (fights, runtime) = (Arc::default(), Handle::current());
-        Self { client, leadership, manager, fights, doomed, runtime }
+        let (fights, pace, runtime) = (Arc::default(), Arc::default(), Handle::current());
+        Self { client, leadership, manager, fights, doomed, pace, runtime }
     }
 
     /// True while this instance may write.

@@ -9,6 +9,7 @@ use std::sync::atomic::Ordering;
 use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 
+use http::response::Parts;
 use http::{Request, Response, StatusCode};
 use http_body_util::BodyExt;
 use http_body_util::combinators::UnsyncBoxBody;
@@ -23,13 +24,14 @@ use tokio::time::Instant;
 
 use super::Shared;
 use super::faults::Generation;
+use super::hook::Broken;
 use super::upstream::{ConnectError, Session};
 use super::watch::{self, WatchBody};
 
 /// A client on loopback greets at once; one that never does must not keep its task alive.
 const GREETING_LIMIT: Duration = Duration::from_secs(5);
 
-type ReplyBody = UnsyncBoxBody<Bytes, hyper::Error>;
+pub(super) type ReplyBody = UnsyncBoxBody<Bytes, Broken>;
 
 /// Serves `client` until it leaves, the API server fails it, or its `generation` is cut.
 pub(super) async fn serve(client: TcpStream, shared: Arc<Shared>, generation: Generation) {
@@ -41,11 +43,11 @@ pub(super) async fn serve(client: TcpStream, shared: Arc<Shared>, generation: Ge
     faults.until_cut(generation, work).await;
 }
 
-struct Connection {
-    shared: Arc<Shared>,
-    generation: Generation,
+pub(super) struct Connection {
+    pub(super) shared: Arc<Shared>,
+    pub(super) generation: Generation,
     /// None until the first request, and anew after the API server has closed it.
-    session: Mutex<Option<Session>>,
+    pub(super) session: Mutex<Option<Session>>,
     /// Client and API server, once they have left HTTP (exec, port-forward): then bytes, both ways.
     upgraded: OnceLock<(OnUpgrade, OnUpgrade)>,
 }
@@ -64,11 +66,11 @@ impl Connection {
         Some(())
     }
 
-    async fn forward(
-        &self,
-        mut request: Request<Incoming>,
-    ) -> Result<Response<ReplyBody>, hyper::Error> {
+    async fn forward(&self, mut request: Request<Incoming>) -> Result<Response<ReplyBody>, Broken> {
         self.shared.faults.hold(Instant::now()).await;
+        if let Some(hook) = self.shared.hook() {
+            return self.hooked(request, hook).await;
+        }
         let is_watch = watch::is_requested_by(&request);
         let client = upgrade::on(&mut request);
         let mut slot = self.session.lock().await;
@@ -77,7 +79,7 @@ impl Connection {
             Err(error) => return Ok(refusal(&error)),
         };
         self.shared.requests.fetch_add(1, Ordering::Relaxed);
-        let mut response = session.send(request).await?;
+        let mut response = session.send(request.map(BodyExt::boxed_unsync)).await?;
         if response.status() == StatusCode::SWITCHING_PROTOCOLS {
             // Set before only if this was so before, and then the connection is no longer HTTP.
             self.upgraded.set((client, upgrade::on(&mut response))).ok();
@@ -86,11 +88,11 @@ impl Connection {
         if is_watch && is_stream && response.status() == StatusCode::OK {
             return Ok(self.watched(response));
         }
-        Ok(response.map(BodyExt::boxed_unsync))
+        Ok(response.map(|body| body.map_err(Broken::Http).boxed_unsync()))
     }
 
     /// The connection to the API server: the one that is there, if it still is, else a new one.
-    async fn open<'a>(
+    pub(super) async fn open<'a>(
         &self,
         slot: &'a mut Option<Session>,
     ) -> Result<&'a mut Session, ConnectError> {
@@ -105,14 +107,20 @@ impl Connection {
     }
 
     fn watched(&self, response: Response<Incoming>) -> Response<ReplyBody> {
+        let (head, body) = self.watch_parts(response);
+        Response::from_parts(head, body.map_err(Broken::Http).boxed_unsync())
+    }
+
+    /// The head, and the events as the faults of the whole proxy leave them.
+    pub(super) fn watch_parts(&self, response: Response<Incoming>) -> (Parts, WatchBody) {
         let faults = Arc::clone(&self.shared.faults);
         let expiry = faults.watch_begun(self.generation);
         let (head, body) = response.into_parts();
         let body = WatchBody::new(body, &head.headers, faults, expiry);
-        Response::from_parts(head, body.boxed_unsync())
+        (head, body)
     }
 }
 
-fn refusal(error: &ConnectError) -> Response<ReplyBody> {
+pub(super) fn refusal(error: &ConnectError) -> Response<ReplyBody> {
     error.response().map(|body| body.map_err(|never| match never {}).boxed_unsync())
 }

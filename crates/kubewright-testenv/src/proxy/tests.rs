@@ -1,6 +1,7 @@
 //! Each fault as a client sees it, with TLS and HTTP on both sides.
 
 mod fixture;
+mod hooked;
 
 use std::time::{Duration, Instant};
 

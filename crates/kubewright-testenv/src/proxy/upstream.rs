@@ -11,6 +11,7 @@ use std::time::Duration;
 use http::header::CONTENT_TYPE;
 use http::{HeaderValue, Request, Response, StatusCode};
 use http_body_util::Full;
+use http_body_util::combinators::UnsyncBoxBody;
 use hyper::body::{Bytes, Incoming};
 use hyper::client::conn::http1::{self, SendRequest};
 use hyper_util::rt::TokioIo;
@@ -71,7 +72,8 @@ impl ConnectError {
     }
 }
 
-type Connection = http1::Connection<TokioIo<TlsStream<TcpStream>>, Incoming>;
+pub(super) type RequestBody = UnsyncBoxBody<Bytes, hyper::Error>;
+type Connection = http1::Connection<TokioIo<TlsStream<TcpStream>>, RequestBody>;
 
 /// How to reach the API server.
 pub(super) struct Upstream {
@@ -82,7 +84,7 @@ pub(super) struct Upstream {
 
 /// A connection to the API server, closed when dropped.
 pub(super) struct Session {
-    sender: SendRequest<Incoming>,
+    sender: SendRequest<RequestBody>,
     _driver: JoinSet<()>,
 }
 
@@ -114,7 +116,7 @@ impl Upstream {
         Ok(Session { sender, _driver: driver })
     }
 
-    async fn handshake(&self) -> Result<(SendRequest<Incoming>, Connection), ConnectError> {
+    async fn handshake(&self) -> Result<(SendRequest<RequestBody>, Connection), ConnectError> {
         let address = self.address;
         let tcp = |source| ConnectError::Tcp(address, source);
         let stream = TcpStream::connect(address).await.map_err(tcp)?;
@@ -135,7 +137,7 @@ impl Session {
 
     pub(super) async fn send(
         &mut self,
-        request: Request<Incoming>,
+        request: Request<RequestBody>,
     ) -> hyper::Result<Response<Incoming>> {
         self.sender.send_request(request).await
     }

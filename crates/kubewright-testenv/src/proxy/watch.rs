@@ -18,7 +18,7 @@ use tokio::time::Instant;
 use super::faults::Faults;
 
 /// The last event of a watch whose resource version is gone, as the API server words it.
-const EXPIRED: &[u8] = concat!(
+pub(super) const EXPIRED: &[u8] = concat!(
     r#"{"type":"ERROR","object":{"kind":"Status","apiVersion":"v1","metadata":{},"#,
     r#""status":"Failure","message":"too old resource version (injected)","#,
     r#""reason":"Expired","code":410}}"#,

@@ -1,5 +1,7 @@
 //! The cache never gets older, loses nothing while it is listed anew, and tells the right ones.
 
+mod any;
+
 use std::sync::Arc;
 use std::time::Duration;
 

@@ -2,6 +2,7 @@
 
 use std::time::Duration;
 
+use kubewright::k8s_openapi::api::apps::v1::Deployment;
 use kubewright::k8s_openapi::api::core::v1::ConfigMap;
 use kubewright::prelude::*;
 use kubewright_testenv::Env;
@@ -97,5 +98,30 @@ async fn a_book_that_is_deleted_right_after_its_status_says_so_and_is_gone_soon(
     let pauses = settled(|| pauses(&env)).await;
     assert_eq!(pauses.len(), 1, "reconciled, and finalizing");
     assert!(pauses[0] >= DISTANCE, "{pauses:?}");
+    operator.stop().await;
+}
+
+#[kubewright_testenv::test]
+async fn a_hundred_changes_in_a_second_cost_few_writes_and_the_last_is_right(env: Env) {
+    let operator = running::books(&env).await;
+    converged(&env, &operator, book("a")).await;
+    let before = env.api::<Deployment>().get("a").await.unwrap().metadata.generation.unwrap();
+    let begun = tokio::time::Instant::now();
+    for number in 1..=100 {
+        merge::<Book>(&env, "a", json!({"spec": {"pages": number}})).await;
+        tokio::time::sleep_until(begun + Duration::from_millis(10 * number)).await;
+    }
+    let took = begun.elapsed();
+    let last = env.eventually("the Deployment follows the last", async || {
+        let deployment =
+            env.api::<Deployment>().get("a").await.map_err(|error| error.to_string())?;
+        let replicas = deployment.spec.as_ref().and_then(|spec| spec.replicas);
+        if replicas == Some(100) { Ok(deployment) } else { Err(format!("{replicas:?}")) }
+    });
+    let changes = last.await.metadata.generation.unwrap() - before;
+    // Two at once, then one each 600 ms, and the last.
+    let bound = 3 + i64::try_from(took.as_millis() / 600).unwrap();
+    println!("{changes} writes of the Deployment for 100 changes in {took:?}");
+    assert!(changes <= bound, "{changes} writes in {took:?}");
     operator.stop().await;
 }

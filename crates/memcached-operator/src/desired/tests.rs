@@ -1,5 +1,7 @@
 //! Golden cases, and what holds for every object.
 
+mod any;
+
 use std::path::Path;
 
 use kubewright::generate::yaml::documents;

@@ -1,0 +1,84 @@
+//! `make faults`: the plans, the walk over the schema, the table of scenarios.
+
+mod plans;
+mod schema;
+
+use std::path::PathBuf;
+use std::process::ExitCode;
+use std::time::Instant;
+
+use clap::{Parser, ValueEnum};
+use kubewright_testenv::Environment;
+use memcached_faults::report::say;
+use memcached_faults::world::World;
+
+/// What is run.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+enum Part {
+    /// Every fault for every write and event.
+    Plans,
+    /// Every leaf of the schema, with validation and without.
+    Schema,
+    /// The list of scenarios, and where each is tried.
+    Scenarios,
+}
+
+/// The operator under every fault.
+#[derive(Debug, Parser)]
+pub(crate) struct Arguments {
+    /// What to run [default: all].
+    #[arg(value_enum)]
+    parts: Vec<Part>,
+    /// One plan again, from its file.
+    #[arg(long, value_name = "FILE")]
+    plan: Vec<PathBuf>,
+    /// Only plans whose id begins with this.
+    #[arg(long, value_name = "TEXT", default_value = "")]
+    only: String,
+    /// How many plans run side by side.
+    #[arg(long, value_name = "COUNT", default_value = "48")]
+    beside: usize,
+    /// How long nothing may be written in the end, in seconds.
+    #[arg(long, value_name = "SECONDS", default_value = "30")]
+    silence: u64,
+    /// How long after a fault all is to be as it should be, in seconds.
+    ///
+    /// Dozens of operators and one API server on two cores need more than the 10 s that one of them gets.
+    #[arg(long, value_name = "SECONDS", default_value = "30")]
+    converge: u64,
+    /// Say which plans there are, and end.
+    #[arg(long)]
+    list: bool,
+    /// Where failed plans are kept.
+    #[arg(long, value_name = "DIRECTORY", default_value = "target/faults")]
+    failed: PathBuf,
+}
+
+impl Arguments {
+    fn wants(&self, part: Part) -> bool {
+        let only_plans = !self.plan.is_empty() || !self.only.is_empty() || self.list;
+        self.parts.contains(&part) || self.parts.is_empty() && (part == Part::Plans || !only_plans)
+    }
+}
+
+#[tokio::main]
+async fn main() -> anyhow::Result<ExitCode> {
+    let (arguments, started) = (Arguments::parse(), Instant::now());
+    let mut held = true;
+    if arguments.wants(Part::Schema) {
+        held &= schema::schema().await?;
+    }
+    if arguments.wants(Part::Scenarios) {
+        memcached_faults::table::print();
+    }
+    if arguments.wants(Part::Plans) {
+        let environment = Environment::builder().controllers().start().await?;
+        let world = World::new(&environment).await?;
+        let outcome = plans::plans(&world, &arguments).await;
+        drop(world);
+        environment.stop().await?;
+        held &= outcome?;
+    }
+    say(&format!("after {:.0?}", started.elapsed()));
+    Ok(if held { ExitCode::SUCCESS } else { ExitCode::FAILURE })
+}

@@ -1,0 +1,55 @@
+//! Records, enumerates and carries out.
+
+use std::time::{Duration, Instant};
+
+use memcached_faults::plan::{Plan, Scenario};
+use memcached_faults::report::{carry_out, conclude, record, say};
+use memcached_faults::run::Patience;
+use memcached_faults::world::World;
+
+use crate::Arguments;
+
+pub(crate) async fn plans(world: &World<'_>, arguments: &Arguments) -> anyhow::Result<bool> {
+    let started = Instant::now();
+    let patience = Patience {
+        converge: Duration::from_secs(arguments.converge),
+        silence: Duration::from_secs(arguments.silence),
+    };
+    let mut given: Vec<Plan> = Vec::new();
+    for file in &arguments.plan {
+        given.push(serde_json::from_str(&std::fs::read_to_string(file)?)?);
+    }
+    let is_wanted = |scenario: &Scenario| {
+        given.is_empty() || given.iter().any(|plan| plan.scenario == *scenario)
+    };
+    let short = Patience { silence: patience.silence.min(Duration::from_secs(10)), ..patience };
+    let scenarios = Scenario::ALL.into_iter().filter(is_wanted);
+    let recorded = scenarios.map(|scenario| record(world, scenario, short));
+    let recorded = futures_util::future::try_join_all(recorded).await?;
+    let mut plans = given;
+    if plans.is_empty() {
+        plans = spread(recorded.iter().map(|it| it.plans.clone()).collect());
+    }
+    plans.retain(|plan| plan.to_string().starts_with(&arguments.only));
+    say(&format!("{} plans after {:.0?}", plans.len(), started.elapsed()));
+    if arguments.list {
+        for plan in &plans {
+            say(&format!("{plan} {:?}", plan.target));
+        }
+        return Ok(true);
+    }
+    let verdicts = carry_out(world, &recorded, plans, patience, arguments.beside).await;
+    conclude(&verdicts, &arguments.failed)
+}
+
+/// One of each scenario in turn, so that those which keep the built-in controllers busy are not all at once.
+fn spread(mut scenarios: Vec<Vec<Plan>>) -> Vec<Plan> {
+    let mut plans = Vec::new();
+    for plans in &mut scenarios {
+        plans.reverse();
+    }
+    while scenarios.iter().any(|plans| !plans.is_empty()) {
+        plans.extend(scenarios.iter_mut().filter_map(Vec::pop));
+    }
+    plans
+}

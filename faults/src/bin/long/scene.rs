@@ -1,0 +1,133 @@
+//! A namespace with one operator in it, or with several that compete.
+
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use anyhow::{bail, ensure};
+use http::Method;
+use kube::Api;
+use kube::api::{Patch, PatchParams, PostParams};
+use memcached_api::v1alpha1::Memcached;
+use memcached_faults::label;
+use memcached_faults::script::{Script, Sent};
+use memcached_faults::state::is_as_desired;
+use memcached_faults::world::{Subject, World};
+use serde_json::json;
+use tokio::time::sleep;
+
+pub(crate) struct Scene<'a> {
+    world: &'a World<'a>,
+    pub(crate) namespace: String,
+    subjects: Vec<(Subject, Arc<Script>)>,
+}
+
+impl<'a> Scene<'a> {
+    pub(crate) async fn new(world: &'a World<'a>, replicas: usize) -> anyhow::Result<Self> {
+        let namespace = world.namespace("long").await?;
+        let mut flags = vec!["--leader-elect=false".to_owned()];
+        if replicas > 1 {
+            world.permit_lease(&namespace).await?;
+            flags = vec![
+                "--leader-elect".to_owned(),
+                format!("--leader-election-namespace={namespace}"),
+            ];
+        }
+        let mut subjects = Vec::new();
+        for _ in 0..replicas {
+            let script = Script::new(None);
+            subjects.push((world.operator(&namespace, &script, &flags).await?, script));
+        }
+        Ok(Self { world, namespace, subjects })
+    }
+
+    pub(crate) fn caches(&self) -> Api<Memcached> {
+        Api::namespaced(self.world.client(), &self.namespace)
+    }
+
+    pub(crate) async fn create(&self, name: &str, size: i32) -> anyhow::Result<()> {
+        let object = serde_json::from_value(json!({
+            "apiVersion": "cache.example.com/v1alpha1", "kind": "Memcached",
+            "metadata": {"name": name}, "spec": {"size": size},
+        }))?;
+        self.caches().create(&PostParams::default(), &object).await?;
+        Ok(())
+    }
+
+    pub(crate) async fn resize(&self, name: &str, size: i32) -> anyhow::Result<()> {
+        let patch = Patch::Merge(json!({"spec": {"size": size}}));
+        self.caches().patch(name, &PatchParams::default(), &patch).await?;
+        Ok(())
+    }
+
+    /// Waits until all caches have what they ask for.
+    pub(crate) async fn settled(&self, limit: Duration) -> anyhow::Result<Duration> {
+        let began = Instant::now();
+        loop {
+            let objects = self.world.history.current(&self.namespace);
+            let some = objects["memcacheds"].as_array().is_some_and(|list| !list.is_empty());
+            match is_as_desired(&objects) {
+                Ok(()) if some => return Ok(began.elapsed()),
+                state if began.elapsed() > limit => bail!("not after {limit:?}: {state:?}"),
+                _ => sleep(Duration::from_millis(50)).await,
+            }
+        }
+    }
+
+    pub(crate) fn kill(&self, number: usize) {
+        if let Some((subject, _)) = self.subjects.get(number) {
+            subject.running.victim.kill();
+        }
+    }
+
+    /// Who has written the lease last.
+    pub(crate) fn leader(&self) -> usize {
+        let renewed = |script: &Script| {
+            let sent = script.sent();
+            let renewals = sent.iter().filter(|sent| {
+                sent.asked.method != Method::GET
+                    && sent.code.is_some_and(|code| code < 300)
+                    && label::place(&sent.asked.path).resource == "leases"
+            });
+            renewals.map(|sent| sent.at).max()
+        };
+        let last = self.subjects.iter().enumerate().max_by_key(|(_, (_, it))| renewed(it));
+        last.map_or(0, |(number, _)| number)
+    }
+
+    pub(crate) fn writes(&self) -> usize {
+        self.count(|sent| label::is_write(&sent.asked))
+    }
+
+    pub(crate) fn lists(&self) -> usize {
+        self.count(|sent| is_list(sent) && sent.code == Some(200))
+    }
+
+    /// Those that the API server has answered.
+    pub(crate) fn lists_answered_since(&self, before: usize) -> usize {
+        self.lists().saturating_sub(before)
+    }
+
+    fn count(&self, is: impl Fn(&Sent) -> bool) -> usize {
+        self.subjects
+            .iter()
+            .map(|(_, script)| script.sent().iter().filter(|sent| is(sent)).count())
+            .sum()
+    }
+
+    /// Nothing that nobody asked for has happened to a process.
+    pub(crate) fn stands(&self) -> anyhow::Result<()> {
+        for (subject, _) in &self.subjects {
+            let failures = subject.running.failures();
+            ensure!(failures.is_empty(), "{failures:?}");
+        }
+        Ok(())
+    }
+}
+
+fn is_list(sent: &Sent) -> bool {
+    let place = label::place(&sent.asked.path);
+    sent.asked.method == Method::GET
+        && place.name.is_empty()
+        && !place.resource.is_empty()
+        && !sent.asked.query.contains("watch=")
+}

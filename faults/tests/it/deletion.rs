@@ -1,0 +1,123 @@
+//! Caches that go: in every way that Kubernetes has, and while they are being made.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
+
+use kube::api::{DeleteParams, ListParams, PropagationPolicy};
+use kubewright_testenv::Env;
+use kubewright_testenv::proxy::hook::{Asked, Hook, RequestFault};
+use memcached_faults::label;
+use memcached_faults::state::objects;
+
+use crate::stage::{Nothing, Stage, eventually};
+
+async fn deployments(stage: &Stage<'_>) -> usize {
+    let objects = objects(&stage.world.client(), &stage.namespace).await.unwrap();
+    objects["deployments"].as_array().map_or(0, Vec::len)
+}
+
+async fn delete_each_way(env: &Env, flags: &[&str]) {
+    let stage = Stage::new(env.environment(), Arc::new(Nothing), flags).await;
+    for (policy, left) in [
+        (PropagationPolicy::Foreground, 0),
+        (PropagationPolicy::Background, 0),
+        (PropagationPolicy::Orphan, 1),
+    ] {
+        let name = format!("{policy:?}").to_lowercase();
+        stage.create(&name, 1).await;
+        stage.settled().await;
+        let parameters =
+            DeleteParams { propagation_policy: Some(policy), ..DeleteParams::default() };
+        stage.caches().delete(&name, &parameters).await.unwrap();
+        eventually(&format!("{name}: the cache goes"), async || {
+            let found = stage.caches().get_opt(&name).await.map_err(|error| error.to_string())?;
+            if found.is_none() { Ok(()) } else { Err("it is there".to_owned()) }
+        })
+        .await;
+        eventually(&format!("{name}: {left} Deployments are left"), async || {
+            let is = deployments(&stage).await;
+            if is == left { Ok(()) } else { Err(format!("{is} are")) }
+        })
+        .await;
+    }
+    stage.stands();
+}
+
+#[kubewright_testenv::test(controllers)]
+async fn d1_children_go_with_their_cache_or_stay_as_they_are_told_to(env: Env) {
+    delete_each_way(&env, &[]).await;
+}
+
+#[kubewright_testenv::test(controllers)]
+async fn d1_without_a_finalizer_too(env: Env) {
+    delete_each_way(&env, &["--finalizer=false"]).await;
+}
+
+#[kubewright_testenv::test(controllers)]
+async fn d5_a_cache_that_is_deleted_while_it_is_made_leaves_nothing(env: Env) {
+    let stage = Stage::new(env.environment(), Arc::new(Nothing), &[]).await;
+    for number in 0..20_u64 {
+        let name = format!("short-{number}");
+        stage.create(&name, 1).await;
+        tokio::time::sleep(std::time::Duration::from_millis(number * 3)).await;
+        stage.caches().delete(&name, &DeleteParams::background()).await.unwrap();
+    }
+    eventually("nothing is left", async || {
+        let objects = objects(&stage.world.client(), &stage.namespace).await;
+        let objects = objects.map_err(|error| format!("{error:#}"))?;
+        let left = |resource: &str| objects[resource].as_array().map_or(0, Vec::len);
+        match (left("memcacheds"), left("deployments"), left("services")) {
+            (0, 0, 0) => Ok(()),
+            left => Err(format!("{left:?}")),
+        }
+    })
+    .await;
+    stage.stands();
+}
+
+/// D9 with a hundred, and the operator's finalizer on: a status, an event and the finalizer each.
+async fn delete_many(env: &Env, flags: &[&str]) -> usize {
+    const MANY: usize = 100;
+    let counted = Counting::default();
+    let stage = Stage::new(env.environment(), Arc::new(counted.clone()), flags).await;
+    let names: Vec<_> = (0..MANY).map(|number| format!("many-{number}")).collect();
+    for name in &names {
+        stage.create(name, 0).await;
+    }
+    stage.settled().await;
+    tokio::time::sleep(std::time::Duration::from_secs(2)).await;
+    let before = counted.0.load(Ordering::SeqCst);
+    let parameters = (DeleteParams::background(), ListParams::default());
+    stage.caches().delete_collection(&parameters.0, &parameters.1).await.unwrap();
+    eventually("all are gone", async || {
+        let objects = objects(&stage.world.client(), &stage.namespace).await;
+        let objects = objects.map_err(|error| format!("{error:#}"))?;
+        let left = ["memcacheds", "deployments", "services"]
+            .map(|resource| objects[resource].as_array().map_or(0, Vec::len));
+        if left == [0, 0, 0] { Ok(()) } else { Err(format!("{left:?}")) }
+    })
+    .await;
+    tokio::time::sleep(std::time::Duration::from_secs(2)).await;
+    stage.stands();
+    counted.0.load(Ordering::SeqCst) - before
+}
+
+/// Counts writes.
+#[derive(Clone, Default)]
+struct Counting(Arc<AtomicUsize>);
+
+impl Hook for Counting {
+    fn request(&self, asked: &Asked) -> RequestFault {
+        self.0.fetch_add(usize::from(label::is_write(asked)), Ordering::SeqCst);
+        RequestFault::Pass
+    }
+}
+
+#[kubewright_testenv::test(controllers)]
+async fn d9_many_caches_deleted_at_once_cost_three_requests_each_or_none(env: Env) {
+    let with = delete_many(&env, &[]).await;
+    let without = delete_many(&env, &["--finalizer=false"]).await;
+    eprintln!("{with} writes for 100 deletions, {without} without the finalizer");
+    assert!(with <= 300, "{with}");
+    assert_eq!(without, 0);
+}

@@ -1,0 +1,10 @@
+//! A quick part of what `make faults` does, with every kind of fault in it, and the short scenarios.
+
+#![expect(clippy::unwrap_used, reason = "a test fails by a panic")]
+
+mod deletion;
+mod outages;
+mod plans;
+mod refusals;
+mod stage;
+mod starting;

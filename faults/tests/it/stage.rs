@@ -1,0 +1,159 @@
+//! A namespace with the operator in it, and what tests do there.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::time::{Duration, Instant};
+
+use http::Response;
+use hyper::body::Bytes;
+use k8s_openapi::api::apps::v1::Deployment;
+use kube::Api;
+use kube::api::{Patch, PatchParams, PostParams};
+use kubewright_testenv::proxy::hook::{Asked, Hook, RequestFault};
+use memcached_api::v1alpha1::Memcached;
+use memcached_faults::label;
+use memcached_faults::state::{is_as_desired_without_pods, objects};
+use memcached_faults::world::{Subject, World};
+use serde_json::{Value, json};
+use tokio::time::sleep;
+
+/// Generous: the machine does other things beside.
+pub(crate) const LIMIT: Duration = Duration::from_mins(1);
+
+/// Answers writes to some resource in the API server's place while it is on.
+pub(crate) struct Refusing {
+    /// What a write's label has to contain.
+    pub(crate) what: &'static str,
+    /// With what.
+    pub(crate) answer: fn() -> Response<Bytes>,
+    /// Whether it does.
+    pub(crate) on: AtomicBool,
+    /// How many it still may refuse.
+    pub(crate) left: AtomicUsize,
+    /// When it did.
+    pub(crate) times: std::sync::Mutex<Vec<Instant>>,
+}
+
+impl Refusing {
+    pub(crate) fn new(what: &'static str, answer: fn() -> Response<Bytes>) -> Arc<Self> {
+        let (on, left) = (AtomicBool::new(true), AtomicUsize::new(usize::MAX));
+        Arc::new(Self { what, answer, on, left, times: std::sync::Mutex::default() })
+    }
+
+    pub(crate) fn count(&self) -> usize {
+        self.times.lock().unwrap().len()
+    }
+}
+
+impl Hook for Refusing {
+    fn request(&self, asked: &Asked) -> RequestFault {
+        let meant = label::is_write(asked) && label::write(asked).contains(self.what);
+        let spend = |left: usize| left.checked_sub(1);
+        let refuses = meant
+            && self.on.load(Ordering::SeqCst)
+            && self.left.fetch_update(Ordering::SeqCst, Ordering::SeqCst, spend).is_ok();
+        if !refuses {
+            return RequestFault::Pass;
+        }
+        self.times.lock().unwrap().push(Instant::now());
+        RequestFault::Answer((self.answer)())
+    }
+}
+
+/// Lets everything pass.
+pub(crate) struct Nothing;
+
+impl Hook for Nothing {}
+
+/// A namespace with the operator in it.
+pub(crate) struct Stage<'a> {
+    pub(crate) world: World<'a>,
+    pub(crate) namespace: String,
+    pub(crate) subject: Subject,
+}
+
+impl<'a> Stage<'a> {
+    pub(crate) async fn new(
+        environment: &'a kubewright_testenv::Environment,
+        hook: Arc<dyn Hook>,
+        more: &[&str],
+    ) -> Self {
+        let world = World::new(environment).await.unwrap();
+        let namespace = world.namespace("stage").await.unwrap();
+        let mut flags = vec!["--leader-elect=false".to_owned()];
+        flags.extend(more.iter().map(ToString::to_string));
+        let subject = world.operator_behind(&namespace, &flags, |_| hook).await.unwrap();
+        Self { world, namespace, subject }
+    }
+
+    pub(crate) fn caches(&self) -> Api<Memcached> {
+        Api::namespaced(self.world.client(), &self.namespace)
+    }
+
+    pub(crate) fn deployments(&self) -> Api<Deployment> {
+        Api::namespaced(self.world.client(), &self.namespace)
+    }
+
+    pub(crate) async fn create(&self, name: &str, size: i32) {
+        self.caches().create(&PostParams::default(), &cache(name, size)).await.unwrap();
+    }
+
+    pub(crate) async fn resize(&self, name: &str, size: i32) {
+        let patch = Patch::Merge(json!({"spec": {"size": size}}));
+        self.caches().patch(name, &PatchParams::default(), &patch).await.unwrap();
+    }
+
+    /// Waits until all caches have what they ask for.
+    pub(crate) async fn settled(&self) -> Duration {
+        eventually("all is as it should be", async || {
+            let objects = objects(&self.world.client(), &self.namespace).await;
+            is_as_desired_without_pods(&objects.map_err(|error| format!("{error:#}"))?)
+        })
+        .await
+    }
+
+    /// Waits until a cache says why it is not reconciled.
+    pub(crate) async fn told(&self, name: &str, words: &str) -> Duration {
+        eventually(&format!("{name} says {words}"), async || {
+            let cache = self.caches().get(name).await.map_err(|error| error.to_string())?;
+            let conditions: Value = json!(cache.status.map(|status| status.conditions));
+            if conditions.to_string().contains(words) {
+                Ok(())
+            } else {
+                Err(conditions.to_string())
+            }
+        })
+        .await
+    }
+
+    /// Nothing that nobody asked for has happened to the process.
+    pub(crate) fn stands(&self) {
+        let failures = self.subject.running.failures();
+        assert!(failures.is_empty(), "{failures:#?}");
+    }
+}
+
+pub(crate) fn cache(name: &str, size: i32) -> Memcached {
+    let object = json!({
+        "apiVersion": "cache.example.com/v1alpha1", "kind": "Memcached",
+        "metadata": {"name": name}, "spec": {"size": size},
+    });
+    serde_json::from_value(object).unwrap()
+}
+
+/// Waits until it is so, and says how long that took.
+pub(crate) async fn eventually(
+    what: &str,
+    mut check: impl AsyncFnMut() -> Result<(), String>,
+) -> Duration {
+    let began = Instant::now();
+    loop {
+        match check().await {
+            Ok(()) => return began.elapsed(),
+            Err(state) => {
+                assert!(began.elapsed() < LIMIT, "{what}: not after {LIMIT:?}: {state}");
+                sleep(Duration::from_millis(20)).await;
+            }
+        }
+    }
+}
