@@ -121,6 +121,9 @@ impl Results {
     pub fn write(&self, file: &Path) -> anyhow::Result<()> {
         let partial = file.with_extension("partial");
         let write = || -> anyhow::Result<()> {
+            if let Some(folder) = file.parent() {
+                std::fs::create_dir_all(folder)?;
+            }
             std::fs::write(&partial, serde_json::to_vec(self)?)?;
             Ok(std::fs::rename(&partial, file)?)
         };
@@ -131,6 +134,14 @@ impl Results {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_folder_for_the_results_need_not_be_there() {
+        let folder = tempfile::tempdir().unwrap();
+        let file = folder.path().join("results/bench.json");
+        Results::default().write(&file).unwrap();
+        assert!(file.is_file());
+    }
 
     #[test]
     fn another_run_comes_as_rounds_of_its_own() {
