@@ -13,7 +13,7 @@ use crate::run::{Patience, duration, run};
 use crate::world::World;
 
 /// How many clean runs are recorded of each scenario.
-const RECORDINGS: usize = 3;
+const RECORDINGS: usize = 6;
 /// How often a plan is tried whose fault did not come about.
 const ATTEMPTS: usize = 3;
 

@@ -95,10 +95,9 @@ pub const TABLE: &[Row] = &[
     row(
         "E12",
         "5 s for every call",
-        Tests(&[
-            (it!("faults"), "a_slow_api_server_is_put_up_with"),
-            (LEASE, "a_slow_server_costs_writing_time_but_not_the_lease"),
-        ]),
+        Missing(
+            "2 s are put up with (a_slow_api_server_is_put_up_with); at 5 s a renewal of the lease does not fit twice into its deadline of 10 s, and a leader ends",
+        ),
     ),
     row(
         "E14",
@@ -295,7 +294,7 @@ pub const TABLE: &[Row] = &[
     ),
     row(
         "D9",
-        "a thousand are deleted at once",
+        "many are deleted at once (forty here)",
         Tests(&[(
             own!("deletion"),
             "d9_many_caches_deleted_at_once_cost_three_requests_each_or_none",
@@ -413,7 +412,9 @@ pub const TABLE: &[Row] = &[
     row(
         "L10",
         "5,000 failing beside 5,000 healthy",
-        Tests(&[(own!("refusals"), "v5_a_good_cache_is_not_delayed_by_bad_ones")]),
+        Missing(
+            "tried with 30 beside 20 (v5_a_good_cache_is_not_delayed_by_bad_ones), not with thousands",
+        ),
     ),
     row(
         "U1",
