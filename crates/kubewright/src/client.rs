@@ -7,7 +7,7 @@
 //! - Connecting, writing, and waiting for the head of an answer each have a deadline, and so has the
 //!   time between two pieces of a body. Only the body of a watch may be silent for as long as it likes.
 //! - No request is repeated here, not even one that was answered with 429 or 503 and `Retry-After`:
-//!   whoever asked fails, and the queue brings the object back later with its back-off. Repeating in
+//!   whoever asked fails, and the queue brings the object back then, or with its back-off. Repeating in
 //!   both places would multiply the load on a server that asks for less.
 
 mod body;
@@ -71,6 +71,27 @@ pub(crate) enum Unanswered {
     Head(Duration),
     #[error("the API server began to answer and then sent nothing for {0:?}")]
     Body(Duration),
+    /// What protects the server from too many requests answers so, in plain text.
+    #[error(
+        "the API server has too much to do (HTTP {code}) and asks to be asked again after {after:?}"
+    )]
+    Later {
+        /// 429 or 503.
+        code: u16,
+        /// What `Retry-After` says.
+        after: Duration,
+    },
+}
+
+impl Unanswered {
+    /// How long the API server wants to be left alone, if that is why a request failed.
+    pub(crate) fn later(error: &kube::Error) -> Option<Duration> {
+        let kube::Error::Service(source) = error else { return None };
+        match source.downcast_ref() {
+            Some(Self::Later { after, .. }) => Some(*after),
+            _ => None,
+        }
+    }
 }
 
 /// A client for `purpose`. `name` is the operator's, with its version if it has one

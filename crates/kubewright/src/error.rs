@@ -7,6 +7,7 @@ use std::error::Error as StdError;
 use std::fmt::Write as _;
 use std::time::Duration;
 
+use crate::client::Unanswered;
 use crate::outcome::{Failure, Retry};
 use crate::reason::Reason;
 
@@ -167,6 +168,14 @@ impl Error {
         }
     }
 
+    /// How long a server that has too much to do wants to be left alone.
+    fn later(&self) -> Option<Duration> {
+        match self {
+            Self::Api { source, .. } => Unanswered::later(source),
+            _ => None,
+        }
+    }
+
     /// The status that the API server answered with, if it did.
     pub(crate) fn status(&self) -> Option<&kube::core::Status> {
         match self {
@@ -207,6 +216,7 @@ impl Failure for Error {
             | Self::NotRunning => Retry::OnChange,
             Self::Contested { hold, .. } => Retry::After(*hold),
             _ => match self.status().and_then(|status| status.details.as_ref()) {
+                None => self.later().map_or(Retry::Backoff, Retry::After),
                 Some(details) if details.retry_after_seconds > 0 => {
                     Retry::After(Duration::from_secs(details.retry_after_seconds.into()))
                 }

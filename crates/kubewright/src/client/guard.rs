@@ -6,6 +6,7 @@ use std::sync::Arc;
 use std::task::{Context, Poll, ready};
 use std::time::{Duration, Instant};
 
+use http::header::{CONTENT_TYPE, RETRY_AFTER};
 use http::{Request, Response, Uri};
 use kube::client::Body;
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
@@ -14,6 +15,9 @@ use tower::{BoxError, Layer, Service};
 use super::Unanswered;
 use super::body::Guarded;
 use crate::metrics::RequestMetrics;
+
+/// No server is left alone for longer, whatever it says.
+const LONGEST: Duration = Duration::from_mins(5);
 
 type Boxed<T> = Pin<Box<dyn Future<Output = T> + Send>>;
 
@@ -89,9 +93,24 @@ where
             let code = answer.as_ref().map(Response::status);
             let code = code.as_ref().map_or("<error>", |code| code.as_str());
             metrics.answered(method.as_str(), &host, code, began.elapsed());
-            Ok(answer?.map(|body| Guarded::new(body, pause, place)))
+            let answer = answer?;
+            if let Some(later) = later(&answer) {
+                return Err(later.into());
+            }
+            Ok(answer.map(|body| Guarded::new(body, pause, place)))
         })
     }
+}
+
+/// A refusal for now that is not in the words of Kubernetes, whose `Retry-After` would be lost: a server that
+/// has too much to do answers so before it looks at a request.
+fn later<B>(answer: &Response<B>) -> Option<Unanswered> {
+    let header = |name| answer.headers().get(name).and_then(|value| value.to_str().ok());
+    let is_json = header(CONTENT_TYPE).is_some_and(|content| content.contains("json"));
+    let seconds: u64 = header(RETRY_AFTER)?.parse().ok()?;
+    let code = answer.status().as_u16();
+    let busy = matches!(code, 429 | 503) && !is_json && seconds > 0;
+    busy.then(|| Unanswered::Later { code, after: Duration::from_secs(seconds).min(LONGEST) })
 }
 
 /// Only a watch is silent while all is well.

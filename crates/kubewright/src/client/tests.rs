@@ -223,3 +223,18 @@ async fn a_real_server_answers_and_sees_who_asks(env: Env) {
     })
     .await;
 }
+
+#[tokio::test]
+async fn a_server_that_is_too_busy_to_speak_json_is_left_alone_for_as_long_as_it_says() {
+    const BUSY: &str = "HTTP/1.1 429 Too Many Requests\r\ncontent-type: text/plain; charset=utf-8\r\n\
+        retry-after: 7\r\ncontent-length: 5\r\n\r\nbusy\n";
+    let config = server(async |mut stream: TcpStream| {
+        stream.write_all(BUSY.as_bytes()).await.unwrap();
+    })
+    .await;
+    let api = maps(quick(config, Purpose::Requests, &Metrics::new()));
+    let error = timeout(SOON, api.get("a")).await.expect("an end").unwrap_err();
+    let error = crate::Error::api("example", "get", "configmaps", "look at a".into(), error);
+    let retry = crate::Failure::retry(&error);
+    assert_eq!(retry, crate::Retry::After(Duration::from_secs(7)), "{error:?}");
+}
