@@ -116,6 +116,11 @@ impl Hook for Counting {
 
 #[kubewright_testenv::test(controllers)]
 async fn d9_many_caches_deleted_at_once_cost_three_requests_each_or_none(env: Env) {
+    // The garbage collector may take a minute to know a kind, twice; too long for the quick part.
+    if std::env::var_os("KUBEWRIGHT_LONG").is_none() {
+        eprintln!("LEFT OUT: D9 needs KUBEWRIGHT_LONG=1");
+        return;
+    }
     let with = delete_many(&env, &[]).await;
     let without = delete_many(&env, &["--finalizer=false"]).await;
     eprintln!("{} writes for 40 deletions; without the finalizer {without:?}", with.len());

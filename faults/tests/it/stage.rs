@@ -18,7 +18,7 @@ use serde_json::{Value, json};
 use tokio::time::sleep;
 
 /// Generous: the machine does other things beside.
-pub(crate) const LIMIT: Duration = Duration::from_mins(1);
+pub(crate) const LIMIT: Duration = Duration::from_mins(2);
 
 /// Answers writes to some resource in the API server's place while it is on.
 pub(crate) struct Refusing {
