@@ -2,8 +2,8 @@
 //! next. Code that blocks its thread blocks nothing of the library's and no other pass; what blocks when
 //! the operator ends is left behind.
 //!
-//! A pool whose threads take work from each other was measured beside this: waking one of them costs
-//! three times the system calls, because each that wakes wakes another to look for more.
+//! With a pool whose threads take work from each other, each that wakes wakes another to look for more: 19
+//! calls of `futex` were counted for each new object.
 
 use std::io;
 use std::sync::{Arc, Mutex, PoisonError};

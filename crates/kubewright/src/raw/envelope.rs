@@ -1,7 +1,7 @@
 //! The first fields of an object, read without looking at what follows them.
 //!
 //! The API server writes `apiVersion`, `kind` and `metadata` before all else, and what follows is the longer
-//! part: reading it only to leave it out was a tenth of what an operator computes.
+//! part, which would be read only to be left out.
 
 use std::borrow::Cow;
 use std::fmt;
