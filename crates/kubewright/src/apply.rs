@@ -230,8 +230,8 @@ impl Apply {
         };
         let owner = self.store.owner_in(&raw);
         let is_applied = || {
-            raw.intent_hash() == Some(self.intent.hash())
-                && raw.own_fields(&self.writer.manager, None).is_some()
+            let [own, _] = raw.own_field_sets(&self.writer.manager);
+            raw.intent_hash() == Some(self.intent.hash()) && own.is_some()
         };
         if let Err(taken) = self.check_owner(owner.as_deref(), is_applied) {
             // A stranger under our name may have taken the place of what we held.

@@ -100,6 +100,14 @@ mod tests {
     use super::*;
 
     #[test]
+    fn the_oldest_is_the_oldest_that_is_tested() {
+        let list = include_str!("../../../supported-kubernetes.txt");
+        let minor = |line: &str| line.trim().split('.').nth(1).and_then(|part| part.parse().ok());
+        let oldest: Option<u32> = list.lines().filter_map(minor).min();
+        assert_eq!(oldest, minor(OLDEST_KUBERNETES), "{list}");
+    }
+
+    #[test]
     fn a_version_is_three_numbers_and_perhaps_more() {
         for good in ["0.0.1", "10.20.30", "1.0.0-rc.1", "1.0.0-alpha-2"] {
             assert!(is_version(good), "{good}");

@@ -7,7 +7,6 @@ mod controller;
 mod election;
 mod error;
 mod leaving;
-pub(crate) mod passes;
 mod runnables;
 mod watches;
 
@@ -37,10 +36,9 @@ use crate::registration::Registered;
 use crate::registry::Registry;
 use crate::runnable::Runnables;
 use crate::server;
-use crate::worker::{Blocked, Worker};
+use crate::worker::{Blocked, Passes, Worker};
 use crate::write::Writer;
 use election::Candidate;
-use passes::Passes;
 use runnables::until_failed;
 
 /// How long running passes may take to end once the operator stops.

@@ -5,6 +5,7 @@ mod attempt;
 mod blocked;
 mod leave;
 mod lookup;
+mod passes;
 mod tell;
 
 use std::sync::Arc;
@@ -15,6 +16,7 @@ use tracing::{Instrument as _, info_span};
 
 pub(crate) use attempt::said;
 pub(crate) use blocked::Blocked;
+pub(crate) use passes::Passes;
 
 use crate::clock::Clock;
 use crate::error::Error;
@@ -24,7 +26,6 @@ use crate::handle::Ownership;
 use crate::held::Held;
 use crate::home::Leaving;
 use crate::key::Key;
-use crate::manager::passes::Passes;
 use crate::metrics::{ControllerMetrics, QueueMetrics, ReconcileResult};
 use crate::outcome::Outcome;
 use crate::pass::Wanted;

@@ -24,20 +24,20 @@ pub(crate) struct Passes {
 
 /// A thread that one pass at a time runs on. It ends when this is dropped, or else with the pass that
 /// blocks it.
-pub(crate) struct Seat {
+pub(super) struct Seat {
     runtime: Option<Runtime>,
     _place: OwnedSemaphorePermit,
 }
 
 impl Passes {
     /// For so many passes at a time. No thread is started before it is needed.
-    pub(super) fn new(at_once: usize) -> Self {
+    pub(crate) fn new(at_once: usize) -> Self {
         let most = at_once.saturating_add(BLOCKED).min(Semaphore::MAX_PERMITS);
         Self { idle: Arc::default(), places: Arc::new(Semaphore::new(most)) }
     }
 
     /// A thread that is free, or a new one.
-    pub(crate) async fn seat(&self) -> io::Result<Seat> {
+    pub(super) async fn seat(&self) -> io::Result<Seat> {
         if let Some(seat) = self.idle().pop() {
             return Ok(seat);
         }
@@ -48,7 +48,7 @@ impl Passes {
     }
 
     /// Keeps it for the next pass.
-    pub(crate) fn free(&self, seat: Seat) {
+    pub(super) fn free(&self, seat: Seat) {
         self.idle().push(seat);
     }
 
@@ -58,7 +58,7 @@ impl Passes {
 }
 
 impl Seat {
-    pub(crate) fn handle(&self) -> Handle {
+    pub(super) fn handle(&self) -> Handle {
         self.runtime.as_ref().map_or_else(Handle::current, |runtime| runtime.handle().clone())
     }
 }
