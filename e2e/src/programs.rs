@@ -6,6 +6,7 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
 use anyhow::{Context as _, ensure};
+use kube::Client;
 use kubewright::cluster;
 use kubewright::generate::{Installation, install, manager_name};
 use kubewright_testenv::{Env, Identity};
@@ -62,7 +63,7 @@ pub struct Outside {
 impl Outside {
     /// Permits what the operator needs, and gets everything ready to start it.
     pub async fn prepare(env: &Env, installation: &Installation) -> anyhow::Result<Self> {
-        permit(env, installation).await?;
+        permit(&env.client(), installation).await?;
         let Installation { operator, namespace, .. } = installation;
         let account = manager_name(operator);
         let identity = Identity::ServiceAccount { namespace, name: &account };
@@ -84,11 +85,14 @@ impl Outside {
     }
 }
 
-/// Everything that the operator needs in a cluster but its own Deployment.
-async fn permit(env: &Env, installation: &Installation) -> anyhow::Result<()> {
+/// Applies everything that the operator needs in a cluster but its own Deployment.
+///
+/// # Errors
+/// If the API server refuses it.
+pub async fn permit(client: &Client, installation: &Installation) -> anyhow::Result<()> {
     let mut objects = install::install(installation);
     objects.retain(|object| object["kind"] != "Deployment");
-    cluster::apply(&env.client(), "e2e", &objects, &mut |_| {}).await?;
+    cluster::apply(client, "e2e", &objects, &mut |_| {}).await?;
     Ok(())
 }
 

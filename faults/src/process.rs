@@ -8,15 +8,13 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 use anyhow::Context as _;
+use kubewright_testenv::MARKER;
 use rustix::process::{Pid, Signal, kill_process};
 use tokio::process::{Child, Command};
 use tokio::task::JoinSet;
 
 /// Before it is started again: a container that ends is started after a moment too.
 const PAUSE: Duration = Duration::from_millis(200);
-
-/// By this variable the keeper of an environment knows what to end.
-const MARKER: &str = "KUBEWRIGHT_ENVIRONMENT";
 
 /// How it is started.
 #[derive(Clone, Debug)]

@@ -6,18 +6,16 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
 
-use k8s_openapi::api::core::v1::ConfigMap;
-use k8s_openapi::api::core::v1::Namespace;
-use kube::ResourceExt as _;
-use kube::api::DeleteParams;
-use kube::api::{ObjectMeta, PostParams};
-use kube::{Api, Client};
+use anyhow::Context as _;
+use k8s_openapi::api::core::v1::{ConfigMap, Namespace};
+use kube::api::{DeleteParams, ObjectMeta, PostParams};
+use kube::{Api, Client, ResourceExt as _};
 use kubewright::cluster;
 use kubewright::generate::{Installation, install, manager_name};
 use kubewright_testenv::proxy::hook::Hook;
 use kubewright_testenv::{Environment, Identity};
 use memcached_api::v1alpha1::Memcached;
-use memcached_e2e::programs::program;
+use memcached_e2e::programs::{permit, program};
 use serde_json::{Value, json};
 
 use crate::history::History;
@@ -52,9 +50,7 @@ impl<'a> World<'a> {
         let client = environment.client();
         let installation = memcached_operator::operator().installation();
         let installation = installation.map_err(|error| anyhow::anyhow!("{error}"))?;
-        let mut objects = install::install(&installation);
-        objects.retain(|object| object["kind"] != "Deployment");
-        cluster::apply(&client, "faults", &objects, &mut |_| {}).await?;
+        permit(&client, &installation).await?;
         let program = tokio::task::spawn_blocking(|| program("memcached-operator")).await??;
         let logs = environment.directory().join("operators");
         std::fs::create_dir_all(&logs)?;
@@ -148,6 +144,9 @@ impl<'a> World<'a> {
     }
 }
 
+/// It looks for kinds twice a minute, and is as busy as the machine.
+const COLLECTED: Duration = Duration::from_mins(2);
+
 /// Waits until the garbage collector knows the kind, which it looks for twice a minute: children of a cache
 /// that is gone stay until then.
 async fn until_collected(client: &Client) -> anyhow::Result<()> {
@@ -165,8 +164,12 @@ async fn until_collected(client: &Client) -> anyhow::Result<()> {
     }]}}))?;
     maps.create(&PostParams::default(), &child).await?;
     caches.delete(&name, &DeleteParams::background()).await?;
-    while maps.get_opt(&name).await?.is_some() {
-        tokio::time::sleep(Duration::from_millis(200)).await;
-    }
-    Ok(())
+    let collected = async {
+        while maps.get_opt(&name).await?.is_some() {
+            tokio::time::sleep(Duration::from_millis(200)).await;
+        }
+        anyhow::Ok(())
+    };
+    let told = tokio::time::timeout(COLLECTED, collected).await;
+    told.context("the garbage collector does not learn of the kind")?
 }

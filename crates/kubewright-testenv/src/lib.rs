@@ -75,6 +75,7 @@ pub use node::{Node, containerd_socket};
 pub use process::Process;
 pub use snapshot::Snapshot;
 pub use version::{KubernetesVersion, UnknownVersion};
+pub use workspace::MARKER;
 
 /// Ends the environment in `directory`, which was [released](Environment::release) or whose owner was
 /// killed, and removes the directory. Does nothing if there is none.

@@ -13,8 +13,9 @@ use crate::cache::hex;
 use crate::error::Error;
 use crate::preflight::search_path;
 
-/// Marks a process as belonging to an environment; the keeper looks for it.
-pub(crate) const MARKER: &str = "KUBEWRIGHT_ENVIRONMENT";
+/// The variable that marks a process as belonging to an environment, whose directory is its value: the keeper
+/// ends it with the environment.
+pub const MARKER: &str = "KUBEWRIGHT_ENVIRONMENT";
 
 const PROXY_VARIABLES: [&str; 3] = ["HTTP_PROXY", "HTTPS_PROXY", "ALL_PROXY"];
 

@@ -8,7 +8,7 @@ use kubewright_testenv::proxy::hook::{Asked, Hook, RequestFault};
 use memcached_faults::label;
 use memcached_faults::state::objects;
 
-use crate::stage::{Nothing, Stage, eventually};
+use crate::stage::{Nothing, Stage};
 
 async fn deployments(stage: &Stage<'_>) -> usize {
     let objects = objects(&stage.world.client(), &stage.namespace).await.unwrap();
@@ -16,7 +16,7 @@ async fn deployments(stage: &Stage<'_>) -> usize {
 }
 
 async fn delete_each_way(env: &Env, flags: &[&str]) {
-    let stage = Stage::new(env.environment(), Arc::new(Nothing), flags).await;
+    let stage = Stage::new(env, Arc::new(Nothing), flags).await;
     for (policy, left) in [
         (PropagationPolicy::Foreground, 0),
         (PropagationPolicy::Background, 0),
@@ -28,16 +28,19 @@ async fn delete_each_way(env: &Env, flags: &[&str]) {
         let parameters =
             DeleteParams { propagation_policy: Some(policy), ..DeleteParams::default() };
         stage.caches().delete(&name, &parameters).await.unwrap();
-        eventually(&format!("{name}: the cache goes"), async || {
-            let found = stage.caches().get_opt(&name).await.map_err(|error| error.to_string())?;
-            if found.is_none() { Ok(()) } else { Err("it is there".to_owned()) }
-        })
-        .await;
-        eventually(&format!("{name}: {left} Deployments are left"), async || {
-            let is = deployments(&stage).await;
-            if is == left { Ok(()) } else { Err(format!("{is} are")) }
-        })
-        .await;
+        stage
+            .eventually(&format!("{name}: the cache goes"), async || {
+                let found =
+                    stage.caches().get_opt(&name).await.map_err(|error| error.to_string())?;
+                if found.is_none() { Ok(()) } else { Err("it is there".to_owned()) }
+            })
+            .await;
+        stage
+            .eventually(&format!("{name}: {left} Deployments are left"), async || {
+                let is = deployments(&stage).await;
+                if is == left { Ok(()) } else { Err(format!("{is} are")) }
+            })
+            .await;
     }
     stage.stands();
 }
@@ -54,23 +57,24 @@ async fn d1_without_a_finalizer_too(env: Env) {
 
 #[kubewright_testenv::test(controllers)]
 async fn d5_a_cache_that_is_deleted_while_it_is_made_leaves_nothing(env: Env) {
-    let stage = Stage::new(env.environment(), Arc::new(Nothing), &[]).await;
+    let stage = Stage::new(&env, Arc::new(Nothing), &[]).await;
     for number in 0..20_u64 {
         let name = format!("short-{number}");
         stage.create(&name, 1).await;
         tokio::time::sleep(std::time::Duration::from_millis(number * 3)).await;
         stage.caches().delete(&name, &DeleteParams::background()).await.unwrap();
     }
-    eventually("nothing is left", async || {
-        let objects = objects(&stage.world.client(), &stage.namespace).await;
-        let objects = objects.map_err(|error| format!("{error:#}"))?;
-        let left = |resource: &str| objects[resource].as_array().map_or(0, Vec::len);
-        match (left("memcacheds"), left("deployments"), left("services")) {
-            (0, 0, 0) => Ok(()),
-            left => Err(format!("{left:?}")),
-        }
-    })
-    .await;
+    stage
+        .eventually("nothing is left", async || {
+            let objects = objects(&stage.world.client(), &stage.namespace).await;
+            let objects = objects.map_err(|error| format!("{error:#}"))?;
+            let left = |resource: &str| objects[resource].as_array().map_or(0, Vec::len);
+            match (left("memcacheds"), left("deployments"), left("services")) {
+                (0, 0, 0) => Ok(()),
+                left => Err(format!("{left:?}")),
+            }
+        })
+        .await;
     stage.stands();
 }
 
@@ -78,32 +82,50 @@ async fn d5_a_cache_that_is_deleted_while_it_is_made_leaves_nothing(env: Env) {
 async fn delete_many(env: &Env, flags: &[&str]) -> Vec<String> {
     const MANY: usize = 40;
     let counted = Counting::default();
-    let stage = Stage::new(env.environment(), Arc::new(counted.clone()), flags).await;
+    let stage = Stage::new(env, Arc::new(counted.clone()), flags).await;
     let names: Vec<_> = (0..MANY).map(|number| format!("many-{number}")).collect();
     for name in &names {
         stage.create(name, 0).await;
     }
     stage.settled().await;
-    tokio::time::sleep(std::time::Duration::from_secs(2)).await;
-    let before = counted.0.lock().unwrap().len();
+    let before = counted.calm().await;
     let parameters = (DeleteParams::background(), ListParams::default());
     stage.caches().delete_collection(&parameters.0, &parameters.1).await.unwrap();
-    eventually("all are gone", async || {
-        let objects = objects(&stage.world.client(), &stage.namespace).await;
-        let objects = objects.map_err(|error| format!("{error:#}"))?;
-        let left = ["memcacheds", "deployments", "services"]
-            .map(|resource| objects[resource].as_array().map_or(0, Vec::len));
-        if left == [0, 0, 0] { Ok(()) } else { Err(format!("{left:?}")) }
-    })
-    .await;
+    stage
+        .eventually("all are gone", async || {
+            let objects = objects(&stage.world.client(), &stage.namespace).await;
+            let objects = objects.map_err(|error| format!("{error:#}"))?;
+            let left = ["memcacheds", "deployments", "services"]
+                .map(|resource| objects[resource].as_array().map_or(0, Vec::len));
+            if left == [0, 0, 0] { Ok(()) } else { Err(format!("{left:?}")) }
+        })
+        .await;
     tokio::time::sleep(std::time::Duration::from_secs(2)).await;
     stage.stands();
     counted.0.lock().unwrap().split_off(before)
 }
 
+/// Two statuses of one cache are at most a second apart.
+const CALM: std::time::Duration = std::time::Duration::from_secs(3);
+
 /// Notes writes.
 #[derive(Clone, Default)]
 struct Counting(Arc<Mutex<Vec<String>>>);
+
+impl Counting {
+    /// How many there were when none came any more: statuses follow the Deployments for a while.
+    async fn calm(&self) -> usize {
+        let mut before = usize::MAX;
+        loop {
+            let now = self.0.lock().unwrap().len();
+            if now == before {
+                return now;
+            }
+            before = now;
+            tokio::time::sleep(CALM).await;
+        }
+    }
+}
 
 impl Hook for Counting {
     fn request(&self, asked: &Asked) -> RequestFault {

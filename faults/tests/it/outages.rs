@@ -10,11 +10,11 @@ use kubewright_testenv::Env;
 use memcached_faults::oracle::truthful_history;
 use tokio::time::sleep;
 
-use crate::stage::{Nothing, Stage, eventually};
+use crate::stage::{Nothing, Stage};
 
 #[kubewright_testenv::test(own)]
 async fn e2_a_store_that_is_killed_is_waited_for_and_no_status_flaps(env: Env) {
-    let stage = Stage::new(env.environment(), Arc::new(Nothing), &[]).await;
+    let stage = Stage::new(&env, Arc::new(Nothing), &[]).await;
     stage.create("a", 1).await;
     stage.settled().await;
     env.environment().etcd().kill().await.unwrap();
@@ -39,7 +39,7 @@ async fn e2_a_store_that_is_killed_is_waited_for_and_no_status_flaps(env: Env) {
 
 #[kubewright_testenv::test(own)]
 async fn d8_a_definition_that_is_deleted_and_comes_back_is_followed(env: Env) {
-    let stage = Stage::new(env.environment(), Arc::new(Nothing), &["--finalizer=false"]).await;
+    let stage = Stage::new(&env, Arc::new(Nothing), &["--finalizer=false"]).await;
     stage.create("a", 1).await;
     stage.settled().await;
     let kind = GroupVersionKind::gvk("apiextensions.k8s.io", "v1", "CustomResourceDefinition");
@@ -47,20 +47,23 @@ async fn d8_a_definition_that_is_deleted_and_comes_back_is_followed(env: Env) {
         Api::all_with(stage.world.client(), &ApiResource::from_gvk(&kind));
     let name = "memcacheds.cache.example.com";
     api.delete(name, &DeleteParams::background()).await.unwrap();
-    eventually("the definition is gone", async || {
-        let found = api.get_opt(name).await.map_err(|error| error.to_string())?;
-        if found.is_none() { Ok(()) } else { Err("it is there".to_owned()) }
-    })
-    .await;
+    stage
+        .eventually("the definition is gone", async || {
+            let found = api.get_opt(name).await.map_err(|error| error.to_string())?;
+            if found.is_none() { Ok(()) } else { Err("it is there".to_owned()) }
+        })
+        .await;
     sleep(Duration::from_secs(3)).await;
     env.install(&memcached_operator::operator().definitions()).await;
     // The children of the one before stay here: nobody collects them.
     stage.create("b", 1).await;
-    let took = eventually("b has its Deployment", async || {
-        let found = stage.deployments().get_opt("b").await.map_err(|error| error.to_string())?;
-        found.map(drop).ok_or_else(|| "it has none".to_owned())
-    })
-    .await;
+    let took = stage
+        .eventually("b has its Deployment", async || {
+            let found =
+                stage.deployments().get_opt("b").await.map_err(|error| error.to_string())?;
+            found.map(drop).ok_or_else(|| "it has none".to_owned())
+        })
+        .await;
     eprintln!("back after {took:?}");
     assert!(took <= Duration::from_secs(35), "{took:?}");
     stage.stands();

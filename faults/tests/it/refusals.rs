@@ -14,7 +14,7 @@ use memcached_faults::script::status;
 use serde_json::json;
 use tokio::time::sleep;
 
-use crate::stage::{Nothing, Refusing, Stage, eventually};
+use crate::stage::{Nothing, Refusing, Stage};
 
 /// E11, with 3 s in the place of 30 s.
 fn wait_three_seconds() -> Response<Bytes> {
@@ -29,13 +29,14 @@ fn wait_three_seconds() -> Response<Bytes> {
 #[kubewright_testenv::test]
 async fn e11_a_server_that_asks_for_patience_is_given_it(env: Env) {
     let hook = Refusing::new("deployments", wait_three_seconds);
-    let stage = Stage::new(env.environment(), hook.clone(), &[]).await;
+    let stage = Stage::new(&env, hook.clone(), &[]).await;
     stage.create("a", 1).await;
-    eventually("it is refused three times", async || match hook.count() {
-        0..3 => Err("not yet".to_owned()),
-        _ => Ok(()),
-    })
-    .await;
+    stage
+        .eventually("it is refused three times", async || match hook.count() {
+            0..3 => Err("not yet".to_owned()),
+            _ => Ok(()),
+        })
+        .await;
     let times = hook.times.lock().unwrap().clone();
     let pauses: Vec<_> = times.windows(2).map(|pair| pair[1] - pair[0]).collect();
     assert!(pauses.iter().all(|pause| *pause >= Duration::from_millis(2900)), "{pauses:?}");
@@ -48,7 +49,7 @@ async fn e11_a_server_that_asks_for_patience_is_given_it(env: Env) {
 async fn e14_ten_conflicts_in_a_row_are_overcome_with_few_tries(env: Env) {
     let hook = Refusing::new("/status", || status(409, "Conflict"));
     hook.left.store(10, Ordering::SeqCst);
-    let stage = Stage::new(env.environment(), hook.clone(), &[]).await;
+    let stage = Stage::new(&env, hook.clone(), &[]).await;
     stage.create("a", 1).await;
     let took = stage.settled().await;
     assert_eq!(hook.count(), 10, "after {took:?}");
@@ -58,7 +59,7 @@ async fn e14_ten_conflicts_in_a_row_are_overcome_with_few_tries(env: Env) {
 #[kubewright_testenv::test]
 async fn e3_a_store_without_space_is_asked_less_and_less_and_all_heals(env: Env) {
     let hook = Refusing::new("", || status(500, "etcdserver: mvcc: database space exceeded"));
-    let stage = Stage::new(env.environment(), hook.clone(), &["--max-backoff=10s"]).await;
+    let stage = Stage::new(&env, hook.clone(), &["--max-backoff=10s"]).await;
     stage.create("a", 1).await;
     sleep(Duration::from_secs(20)).await;
     let asked = hook.count();
@@ -79,19 +80,19 @@ async fn e3_a_store_without_space_is_asked_less_and_less_and_all_heals(env: Env)
 
 #[kubewright_testenv::test(controllers)]
 async fn o13_a_quota_that_forbids_a_child_is_told_and_its_end_heals(env: Env) {
-    let stage =
-        Stage::new(env.environment(), std::sync::Arc::new(Nothing), &["--max-backoff=5s"]).await;
+    let stage = Stage::new(&env, std::sync::Arc::new(Nothing), &["--max-backoff=5s"]).await;
     let quotas: Api<ResourceQuota> = Api::namespaced(stage.world.client(), &stage.namespace);
     let quota =
         json!({"metadata": {"name": "none"}, "spec": {"hard": {"count/deployments.apps": "0"}}});
     let quota = serde_json::from_value(quota).unwrap();
     quotas.create(&PostParams::default(), &quota).await.unwrap();
-    eventually("the quota is in force", async || {
-        let quota = quotas.get("none").await.map_err(|error| error.to_string())?;
-        let hard = quota.status.and_then(|status| status.hard);
-        hard.map(drop).ok_or_else(|| "its controller has not seen it".to_owned())
-    })
-    .await;
+    stage
+        .eventually("the quota is in force", async || {
+            let quota = quotas.get("none").await.map_err(|error| error.to_string())?;
+            let hard = quota.status.and_then(|status| status.hard);
+            hard.map(drop).ok_or_else(|| "its controller has not seen it".to_owned())
+        })
+        .await;
     stage.create("a", 1).await;
     stage.told("a", "quota").await;
     quotas.delete("none", &DeleteParams::background()).await.unwrap();
@@ -102,7 +103,7 @@ async fn o13_a_quota_that_forbids_a_child_is_told_and_its_end_heals(env: Env) {
 
 #[kubewright_testenv::test]
 async fn s4_a_hundred_sizes_in_a_second_cost_at_most_five_writes(env: Env) {
-    let stage = Stage::new(env.environment(), std::sync::Arc::new(Nothing), &[]).await;
+    let stage = Stage::new(&env, std::sync::Arc::new(Nothing), &[]).await;
     stage.create("a", 0).await;
     stage.settled().await;
     let generation =
@@ -123,19 +124,23 @@ async fn s4_a_hundred_sizes_in_a_second_cost_at_most_five_writes(env: Env) {
 /// V5: twenty good caches beside thirty whose names are taken, and without.
 #[kubewright_testenv::test]
 async fn v5_a_good_cache_is_not_delayed_by_bad_ones(env: Env) {
-    let stage = Stage::new(env.environment(), std::sync::Arc::new(Nothing), &[]).await;
+    let stage = Stage::new(&env, std::sync::Arc::new(Nothing), &[]).await;
     let good = async |prefix: &str| {
         let mut times = Vec::new();
         for number in 0..20 {
             let name = format!("{prefix}-{number}");
             let began = Instant::now();
             stage.create(&name, 0).await;
-            eventually("its Deployment is there", async || {
-                let found =
-                    stage.deployments().get_opt(&name).await.map_err(|error| error.to_string())?;
-                found.map(drop).ok_or_else(|| "it is not".to_owned())
-            })
-            .await;
+            stage
+                .eventually("its Deployment is there", async || {
+                    let found = stage
+                        .deployments()
+                        .get_opt(&name)
+                        .await
+                        .map_err(|error| error.to_string())?;
+                    found.map(drop).ok_or_else(|| "it is not".to_owned())
+                })
+                .await;
             times.push(began.elapsed());
             sleep(Duration::from_millis(200)).await;
         }

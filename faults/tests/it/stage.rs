@@ -9,16 +9,13 @@ use hyper::body::Bytes;
 use k8s_openapi::api::apps::v1::Deployment;
 use kube::Api;
 use kube::api::{Patch, PatchParams, PostParams};
+use kubewright_testenv::Env;
 use kubewright_testenv::proxy::hook::{Asked, Hook, RequestFault};
 use memcached_api::v1alpha1::Memcached;
 use memcached_faults::label;
 use memcached_faults::state::{is_as_desired_without_pods, objects};
 use memcached_faults::world::{Subject, World};
 use serde_json::{Value, json};
-use tokio::time::sleep;
-
-/// Generous: the machine does other things beside.
-pub(crate) const LIMIT: Duration = Duration::from_mins(2);
 
 /// Answers writes to some resource in the API server's place while it is on.
 pub(crate) struct Refusing {
@@ -67,23 +64,20 @@ impl Hook for Nothing {}
 
 /// A namespace with the operator in it.
 pub(crate) struct Stage<'a> {
+    env: &'a Env,
     pub(crate) world: World<'a>,
     pub(crate) namespace: String,
     pub(crate) subject: Subject,
 }
 
 impl<'a> Stage<'a> {
-    pub(crate) async fn new(
-        environment: &'a kubewright_testenv::Environment,
-        hook: Arc<dyn Hook>,
-        more: &[&str],
-    ) -> Self {
-        let world = World::new(environment).await.unwrap();
+    pub(crate) async fn new(env: &'a Env, hook: Arc<dyn Hook>, more: &[&str]) -> Self {
+        let world = World::new(env.environment()).await.unwrap();
         let namespace = world.namespace("stage").await.unwrap();
         let mut flags = vec!["--leader-elect=false".to_owned()];
         flags.extend(more.iter().map(ToString::to_string));
         let subject = world.operator_behind(&namespace, &flags, |_| hook).await.unwrap();
-        Self { world, namespace, subject }
+        Self { env, world, namespace, subject }
     }
 
     pub(crate) fn caches(&self) -> Api<Memcached> {
@@ -105,7 +99,7 @@ impl<'a> Stage<'a> {
 
     /// Waits until all caches have what they ask for.
     pub(crate) async fn settled(&self) -> Duration {
-        eventually("all is as it should be", async || {
+        self.eventually("all is as it should be", async || {
             let objects = objects(&self.world.client(), &self.namespace).await;
             is_as_desired_without_pods(&objects.map_err(|error| format!("{error:#}"))?)
         })
@@ -114,7 +108,7 @@ impl<'a> Stage<'a> {
 
     /// Waits until a cache says why it is not reconciled.
     pub(crate) async fn told(&self, name: &str, words: &str) -> Duration {
-        eventually(&format!("{name} says {words}"), async || {
+        self.eventually(&format!("{name} says {words}"), async || {
             let cache = self.caches().get(name).await.map_err(|error| error.to_string())?;
             let conditions: Value = json!(cache.status.map(|status| status.conditions));
             if conditions.to_string().contains(words) {
@@ -124,6 +118,17 @@ impl<'a> Stage<'a> {
             }
         })
         .await
+    }
+
+    /// Waits until it is so, and says how long that took.
+    pub(crate) async fn eventually(
+        &self,
+        what: &str,
+        check: impl AsyncFnMut() -> Result<(), String>,
+    ) -> Duration {
+        let began = Instant::now();
+        self.env.eventually(what, check).await;
+        began.elapsed()
     }
 
     /// Nothing that nobody asked for has happened to the process.
@@ -139,21 +144,4 @@ pub(crate) fn cache(name: &str, size: i32) -> Memcached {
         "metadata": {"name": name}, "spec": {"size": size},
     });
     serde_json::from_value(object).unwrap()
-}
-
-/// Waits until it is so, and says how long that took.
-pub(crate) async fn eventually(
-    what: &str,
-    mut check: impl AsyncFnMut() -> Result<(), String>,
-) -> Duration {
-    let began = Instant::now();
-    loop {
-        match check().await {
-            Ok(()) => return began.elapsed(),
-            Err(state) => {
-                assert!(began.elapsed() < LIMIT, "{what}: not after {LIMIT:?}: {state}");
-                sleep(Duration::from_millis(20)).await;
-            }
-        }
-    }
 }

@@ -37,7 +37,7 @@ impl Hook for LateList {
 #[kubewright_testenv::test]
 async fn s6_nothing_is_written_before_all_kinds_are_listed(env: Env) {
     let hook = Arc::new(LateList::default());
-    let stage = Stage::new(env.environment(), hook.clone(), &[]).await;
+    let stage = Stage::new(&env, hook.clone(), &[]).await;
     stage.create("a", 1).await;
     stage.settled().await;
     let (began, first) = (hook.began.lock().unwrap().unwrap(), hook.first_write.lock().unwrap());

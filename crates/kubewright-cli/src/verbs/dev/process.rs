@@ -6,8 +6,7 @@ use std::fs;
 use std::os::unix::ffi::OsStrExt as _;
 use std::path::Path;
 
-/// What the library puts into the environment of every process that it starts.
-const MARKER: &str = "KUBEWRIGHT_ENVIRONMENT=";
+use kubewright_testenv::MARKER;
 
 /// What a component does at the moment.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -56,7 +55,7 @@ impl Component {
 
 /// A process id alone proves nothing: after a restart of the machine it is somebody else's.
 fn is_marked(environment: &[u8], directory: &Path) -> bool {
-    let wanted = [MARKER.as_bytes(), directory.as_os_str().as_bytes()].concat();
+    let wanted = [MARKER.as_bytes(), b"=", directory.as_os_str().as_bytes()].concat();
     environment.split(|byte| *byte == 0).any(|variable| variable == wanted)
 }
 
