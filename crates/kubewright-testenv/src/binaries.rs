@@ -16,9 +16,10 @@ use crate::chain;
 use crate::progress::Progress;
 use crate::version::KubernetesVersion;
 
+pub(crate) use golang::source;
 pub use golang::{
-    COREDNS_VERSION, HELM_VERSION, METRICS_SERVER_VERSION, OPERATOR_VERIFY_VERSION,
-    REGISTRY_VERSION, last_lines,
+    COREDNS_VERSION, HELM_VERSION, METRICS_SERVER_VERSION, OLM_VERSION, OPERATOR_VERIFY_VERSION,
+    OPM_VERSION, REGISTRY_VERSION, SourceError, last_lines,
 };
 
 /// A program of a Kubernetes cluster, or one that clusters need beside them.
@@ -48,6 +49,18 @@ pub enum Binary {
     MetricsServer,
     /// The package manager; no part of a cluster.
     Helm,
+    /// The Operator Lifecycle Manager: installs releases.
+    Olm,
+    /// The same: finds releases in catalogues.
+    OlmCatalog,
+    /// The same: tells what catalogues have.
+    PackageServer,
+    /// The same: copies a bundle out of its image.
+    Cpb,
+    /// Serves catalogues.
+    Opm,
+    /// Asks a server of gRPC how it is.
+    GrpcHealthProbe,
 }
 
 impl Binary {
@@ -78,6 +91,12 @@ impl Binary {
             Self::OperatorVerify => "operator-verify",
             Self::MetricsServer => "metrics-server",
             Self::Helm => "helm",
+            Self::Olm => "olm",
+            Self::OlmCatalog => "catalog",
+            Self::PackageServer => "package-server",
+            Self::Cpb => "cpb",
+            Self::Opm => "opm",
+            Self::GrpcHealthProbe => "grpc_health_probe",
         }
     }
 }
@@ -183,7 +202,13 @@ impl Binaries {
                 Err(error) => chain(&error),
             },
         };
-        let step = format!("{name} of Kubernetes {}: building from source", self.version);
+        let is_of_kubernetes = Binary::all().any(|one| one == binary) && binary != Binary::CoreDns;
+        let of = if is_of_kubernetes {
+            format!(" of Kubernetes {}", self.version)
+        } else {
+            String::new()
+        };
+        let step = format!("{name}{of}: building from source");
         let built = self.progress.step(&step, || golang::build(binary, self.version, partial));
         built.map_err(|error| {
             let (version, build) = (self.version, chain(&error));
@@ -201,6 +226,12 @@ impl Binaries {
                 format!("tools/{name}/v{OPERATOR_VERIFY_VERSION}/{os}-{architecture}/{name}")
             }
             Binary::Helm => format!("tools/{name}/v{HELM_VERSION}/{os}-{architecture}/{name}"),
+            Binary::Olm | Binary::OlmCatalog | Binary::PackageServer | Binary::Cpb => {
+                format!("olm/v{OLM_VERSION}/{os}-{architecture}/{name}")
+            }
+            Binary::Opm | Binary::GrpcHealthProbe => {
+                format!("opm/v{OPM_VERSION}/{os}-{architecture}/{name}")
+            }
             Binary::MetricsServer => {
                 format!("{name}/v{METRICS_SERVER_VERSION}/{os}-{architecture}/{name}")
             }

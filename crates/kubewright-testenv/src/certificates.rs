@@ -12,6 +12,7 @@ use crate::error::Error;
 
 /// Certificates start a day ago and last a year: clocks differ, environments are short-lived.
 const DAYS_VALID: i64 = 365;
+const YESTERDAY: i64 = -1;
 
 /// A certificate authority.
 pub(crate) struct Authority {
@@ -45,8 +46,20 @@ impl Authority {
         hosts: &[&str],
         addresses: &[IpAddr],
     ) -> Result<Pair, Error> {
+        self.server_from(YESTERDAY, name, hosts, addresses)
+    }
+
+    /// One that is valid from so many days after today on.
+    pub(crate) fn server_from(
+        &self,
+        first: i64,
+        name: &str,
+        hosts: &[&str],
+        addresses: &[IpAddr],
+    ) -> Result<Pair, Error> {
         let failed = failed(name);
         let mut params = parameters(name, None).map_err(&failed)?;
+        set_validity(&mut params, first);
         for host in hosts {
             let host = (*host).try_into().map_err(&failed)?;
             params.subject_alt_names.push(SanType::DnsName(host));
@@ -84,6 +97,12 @@ fn parameters(name: &str, group: Option<&str>) -> Result<CertificateParams, rcge
     if let Some(group) = group {
         params.distinguished_name.push(DnType::OrganizationName, group);
     }
+    set_validity(&mut params, YESTERDAY);
+    Ok(params)
+}
+
+/// From so many days after today on.
+fn set_validity(params: &mut CertificateParams, first: i64) {
     let today = jiff::Zoned::now().date();
     let day = |offset: i64| {
         let date = today.saturating_add(jiff::Span::new().days(offset));
@@ -93,9 +112,8 @@ fn parameters(name: &str, group: Option<&str>) -> Result<CertificateParams, rcge
             date.day().unsigned_abs(),
         )
     };
-    params.not_before = day(-1);
+    params.not_before = day(first);
     params.not_after = day(DAYS_VALID);
-    Ok(params)
 }
 
 fn failed(name: &str) -> impl Fn(rcgen::Error) -> Error + use<> {

@@ -20,7 +20,7 @@ use kube::{Api, Client};
 use crate::audit::{self, AuditRecord};
 use crate::control_plane::{ControlPlane, apiserver};
 use crate::error::Error;
-use crate::identity::{self, Disturbed};
+use crate::identity::{self, Disturbed, Showing, Shown};
 use crate::keeper::Keeper;
 use crate::kubeconfig::Identity;
 use crate::network::Network;
@@ -87,6 +87,11 @@ impl Environment {
     /// A way to the API server for one client, with faults on demand.
     pub async fn disturbed(&self, identity: Identity<'_>) -> Result<Disturbed, Error> {
         identity::disturbed(&self.workspace, &self.control_plane, identity).await
+    }
+
+    /// A certificate that a proxy may [show](crate::proxy::Proxy::show) in the place of its first one.
+    pub fn shown(&self, showing: Showing) -> Result<Shown, Error> {
+        identity::shown(&self.control_plane, showing)
     }
 
     /// `kubectl` with all rights.

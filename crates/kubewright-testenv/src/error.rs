@@ -5,7 +5,7 @@ use std::io;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use crate::binaries::BinaryError;
+use crate::binaries::{BinaryError, SourceError};
 use crate::cache::CacheError;
 use crate::images::ImageError;
 use crate::preflight::Missing;
@@ -24,6 +24,9 @@ pub enum Error {
     /// A program could not be had.
     #[error(transparent)]
     Binary(#[from] BinaryError),
+    /// The files of a module could not be had.
+    #[error(transparent)]
+    Source(#[from] SourceError),
     /// An image could not be made.
     #[error(transparent)]
     Image(#[from] ImageError),

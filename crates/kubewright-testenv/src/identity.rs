@@ -9,6 +9,7 @@ use k8s_openapi::api::core::v1::ServiceAccount;
 use kube::Api;
 use kube::api::PostParams;
 
+use crate::certificates::Authority;
 use crate::control_plane::ControlPlane;
 use crate::error::Error;
 use crate::kubeconfig::{Credentials, Identity};
@@ -25,6 +26,45 @@ pub struct Disturbed {
     pub proxy: Proxy,
     /// Leads through it.
     pub kubeconfig: PathBuf,
+}
+
+/// What a server may show to its clients.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Showing {
+    /// A certificate with a new key.
+    Renewed,
+    /// One that is valid from the day after tomorrow on, as it looks to a client whose clock is late.
+    NotYetValid,
+    /// One of an authority that nobody knows yet.
+    OtherAuthority,
+}
+
+/// A certificate for `127.0.0.1` and `localhost`, and the authority that it comes from, as PEM.
+#[derive(Clone)]
+pub struct Shown {
+    /// For [`Proxy::show`].
+    pub server: proxy::Identity,
+    /// Whom a client has to trust.
+    pub authority: String,
+}
+
+/// What a proxy may show in the place of its first certificate.
+pub(crate) fn shown(control_plane: &ControlPlane, showing: Showing) -> Result<Shown, Error> {
+    let other;
+    let authority = if showing == Showing::OtherAuthority {
+        other = Authority::new()?;
+        &other
+    } else {
+        &control_plane.authority
+    };
+    let loopback = [IpAddr::V4(Ipv4Addr::LOCALHOST)];
+    let (name, hosts) = ("kubewright-proxy", ["localhost"]);
+    let pair = match showing {
+        Showing::NotYetValid => authority.server_from(2, name, &hosts, &loopback)?,
+        Showing::Renewed | Showing::OtherAuthority => authority.server(name, &hosts, &loopback)?,
+    };
+    let server = proxy::Identity { certificate_chain: pair.certificate, key: pair.key };
+    Ok(Shown { server, authority: authority.certificate.clone() })
 }
 
 /// Proof of `identity`.

@@ -36,6 +36,21 @@ pub fn metrics_server_image(version: &str) -> String {
     format!("localhost/kubewright/metrics-server:{version}")
 }
 
+/// The image of the Operator Lifecycle Manager `version`.
+pub fn olm_image(version: &str) -> String {
+    format!("localhost/kubewright/olm:{version}")
+}
+
+/// The image of opm `version`.
+pub fn opm_image(version: &str) -> String {
+    format!("localhost/kubewright/opm:{version}")
+}
+
+/// The image of the registry `version`.
+pub fn registry_image(version: &str) -> String {
+    format!("localhost/kubewright/registry:{version}")
+}
+
 /// Part of every cache key: to be raised when what is put into an image changes.
 const RECIPE: u32 = 1;
 
@@ -154,6 +169,33 @@ impl Images {
         let (user, entrypoint) = (Some("65534:65534"), &["/metrics-server"]);
         let image = BinaryImage { name, binary, user, entrypoint, labels: &[] };
         self.ensure(name, &format!("metrics-server-{version}"), |out| image.write(out))
+    }
+
+    /// [`olm_image`] from static binaries of that version, and a shell's tools: OLM copies with `/bin/cp`.
+    pub fn olm(&self, binaries: &[PathBuf], version: &str) -> Result<PathBuf, ImageError> {
+        check_version("olm", version)?;
+        let name = &olm_image(version);
+        self.ensure(name, &format!("olm-{version}"), |out| {
+            recipes::programs(name, binaries, true, out)
+        })
+    }
+
+    /// [`opm_image`] from static binaries of that version.
+    pub fn opm(&self, binaries: &[PathBuf], version: &str) -> Result<PathBuf, ImageError> {
+        check_version("opm", version)?;
+        let name = &opm_image(version);
+        self.ensure(name, &format!("opm-{version}"), |out| {
+            recipes::programs(name, binaries, false, out)
+        })
+    }
+
+    /// [`registry_image`] from a static binary of that version.
+    pub fn registry(&self, binary: &Path, version: &str) -> Result<PathBuf, ImageError> {
+        check_version("registry", version)?;
+        let name = &registry_image(version);
+        let (user, entrypoint) = (Some("65534:65534"), &["/registry"]);
+        let image = BinaryImage { name, binary, user, entrypoint, labels: &[] };
+        self.ensure(name, &format!("registry-{version}"), |out| image.write(out))
     }
 
     /// Removes from the cache whatever is damaged, checked byte for byte, and says what that was.

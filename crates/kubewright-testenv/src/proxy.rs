@@ -115,7 +115,7 @@ impl Proxy {
             faults: Arc::new(Faults::default()),
             requests: AtomicU64::new(0),
             hook: RwLock::default(),
-            acceptor: tls::acceptor(&config.server)?,
+            acceptor: RwLock::new(tls::acceptor(&config.server)?),
             upstream: Upstream::new(&config)?,
         });
         let listener =
@@ -162,6 +162,14 @@ impl Proxy {
         *self.handle.shared.hook.write().unwrap_or_else(PoisonError::into_inner) = hook;
     }
 
+    /// From now on new connections are shown another certificate, as those of an API server whose keys were
+    /// replaced are. Connections that are there stay; [`Self::cut`] ends them.
+    pub fn show(&self, server: &Identity) -> Result<(), ProxyError> {
+        let acceptor = tls::acceptor(server)?;
+        *self.handle.shared.acceptor.write().unwrap_or_else(PoisonError::into_inner) = acceptor;
+        Ok(())
+    }
+
     /// How many requests were sent on to the API server since the start.
     pub fn requests(&self) -> u64 {
         self.handle.shared.requests.load(Ordering::Relaxed)
@@ -186,11 +194,15 @@ struct Shared {
     faults: Arc<Faults>,
     requests: AtomicU64,
     hook: RwLock<Option<Arc<dyn Hook>>>,
-    acceptor: TlsAcceptor,
+    acceptor: RwLock<TlsAcceptor>,
     upstream: Upstream,
 }
 
 impl Shared {
+    fn acceptor(&self) -> TlsAcceptor {
+        self.acceptor.read().unwrap_or_else(PoisonError::into_inner).clone()
+    }
+
     fn hook(&self) -> Option<Arc<dyn Hook>> {
         self.hook.read().unwrap_or_else(PoisonError::into_inner).clone()
     }

@@ -91,7 +91,14 @@ impl Source {
                     format!("https://get.helm.sh/helm-v{HELM_VERSION}-{os}-{architecture}.tar.gz");
                 Self { checksums: format!("{url}.sha256sum"), url, member: Some("helm") }
             }
-            Binary::OperatorVerify | Binary::MetricsServer => return None,
+            Binary::OperatorVerify
+            | Binary::MetricsServer
+            | Binary::Olm
+            | Binary::OlmCatalog
+            | Binary::PackageServer
+            | Binary::Cpb
+            | Binary::Opm
+            | Binary::GrpcHealthProbe => return None,
             _ => {
                 let name = binary.file_name();
                 let url =

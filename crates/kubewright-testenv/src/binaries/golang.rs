@@ -1,6 +1,8 @@
 //! Builds a program from source with Go, through the Go module proxy, from the pinned modules under
 //! `go/`. Owns the modules and the build flags.
 
+mod source;
+
 use std::fs;
 use std::io;
 use std::path::Path;
@@ -8,6 +10,9 @@ use std::process::{Command, Stdio};
 
 use crate::binaries::Binary;
 use crate::version::KubernetesVersion;
+
+pub use source::SourceError;
+pub(crate) use source::source;
 
 /// The CoreDNS that is built, for every version of Kubernetes.
 pub const COREDNS_VERSION: &str = "1.15.0";
@@ -20,6 +25,10 @@ pub const OPERATOR_VERIFY_VERSION: &str = "0.37.0";
 pub const METRICS_SERVER_VERSION: &str = "0.9.0";
 /// The Helm that is built.
 pub const HELM_VERSION: &str = "4.3.1";
+/// The Operator Lifecycle Manager that is built: the one that `operator-sdk` installs.
+pub const OLM_VERSION: &str = "0.28.0";
+/// The `opm` that is built.
+pub const OPM_VERSION: &str = "1.55.0";
 
 /// Why a build failed.
 #[derive(Debug, thiserror::Error)]
@@ -38,13 +47,19 @@ struct Module {
     go_sum: &'static str,
 }
 
-macro_rules! kubernetes {
-    ($version:literal) => {
+macro_rules! module {
+    ($version:expr, $($folder:literal),+) => {
         Module {
             version: $version,
-            go_mod: include_str!(concat!("../../go/kubernetes-", $version, "/go.mod")),
-            go_sum: include_str!(concat!("../../go/kubernetes-", $version, "/go.sum")),
+            go_mod: include_str!(concat!("../../go/", $($folder,)+ "/go.mod")),
+            go_sum: include_str!(concat!("../../go/", $($folder,)+ "/go.sum")),
         }
+    };
+}
+
+macro_rules! kubernetes {
+    ($version:literal) => {
+        module!($version, "kubernetes-", $version)
     };
 }
 
@@ -52,33 +67,15 @@ macro_rules! kubernetes {
 const KUBERNETES: [Module; 4] =
     [kubernetes!("1.36.3"), kubernetes!("1.35.4"), kubernetes!("1.34.4"), kubernetes!("1.33.13")];
 
-const COREDNS: Module = Module {
-    version: COREDNS_VERSION,
-    go_mod: include_str!("../../go/coredns/go.mod"),
-    go_sum: include_str!("../../go/coredns/go.sum"),
-};
-const OPERATOR_VERIFY: Module = Module {
-    version: OPERATOR_VERIFY_VERSION,
-    go_mod: include_str!("../../go/operator-verify/go.mod"),
-    go_sum: include_str!("../../go/operator-verify/go.sum"),
-};
-const METRICS_SERVER: Module = Module {
-    version: METRICS_SERVER_VERSION,
-    go_mod: include_str!("../../go/metrics-server/go.mod"),
-    go_sum: include_str!("../../go/metrics-server/go.sum"),
-};
-const HELM: Module = Module {
-    version: HELM_VERSION,
-    go_mod: include_str!("../../go/helm/go.mod"),
-    go_sum: include_str!("../../go/helm/go.sum"),
-};
+const COREDNS: Module = module!(COREDNS_VERSION, "coredns");
+const OPERATOR_VERIFY: Module = module!(OPERATOR_VERIFY_VERSION, "operator-verify");
+const METRICS_SERVER: Module = module!(METRICS_SERVER_VERSION, "metrics-server");
+const HELM: Module = module!(HELM_VERSION, "helm");
+const OLM: Module = module!(OLM_VERSION, "olm");
+const OPM: Module = module!(OPM_VERSION, "opm");
 const COREDNS_MAIN: &str = include_str!("../../go/coredns/main.go");
 
-const REGISTRY: Module = Module {
-    version: REGISTRY_VERSION,
-    go_mod: include_str!("../../go/registry/go.mod"),
-    go_sum: include_str!("../../go/registry/go.sum"),
-};
+const REGISTRY: Module = module!(REGISTRY_VERSION, "registry");
 const REGISTRY_MAIN: &str = include_str!("../../go/registry/main.go");
 
 /// The etcd that belongs to a version of Kubernetes: the one that its client library has.
@@ -95,7 +92,7 @@ pub(super) fn build(binary: Binary, version: KubernetesVersion, out: &Path) -> R
     let directory = out.with_extension("build");
     let built = prepare(binary, version, &directory)
         .map_err(GoError::Prepare)
-        .and_then(|()| run(package(binary), version, &directory, out));
+        .and_then(|()| run(binary, version, &directory, out));
     let removed = remove(&directory).map_err(GoError::Prepare);
     built.and(removed)
 }
@@ -121,15 +118,17 @@ fn remove(directory: &Path) -> io::Result<()> {
 }
 
 fn run(
-    package: &'static str,
+    binary: Binary,
     version: KubernetesVersion,
     directory: &Path,
     out: &Path,
 ) -> Result<(), GoError> {
+    let package = package(binary);
     let output = go()
         .current_dir(directory)
         .env("GOTMPDIR", directory.join("tmp"))
-        .args(["build", "-trimpath", "-mod=readonly", "-ldflags", &linker_flags(version), "-o"])
+        .args(["build", "-trimpath", "-mod=readonly", "-tags", tags(binary)])
+        .args(["-ldflags", &linker_flags(version), "-o"])
         .arg(out)
         .arg(package)
         .output();
@@ -160,6 +159,8 @@ fn module(binary: Binary, version: KubernetesVersion) -> &'static Module {
         Binary::OperatorVerify => &OPERATOR_VERIFY,
         Binary::MetricsServer => &METRICS_SERVER,
         Binary::Helm => &HELM,
+        Binary::Olm | Binary::OlmCatalog | Binary::PackageServer | Binary::Cpb => &OLM,
+        Binary::Opm | Binary::GrpcHealthProbe => &OPM,
         _ => KUBERNETES
             .iter()
             .find(|module| module.version == version.as_str())
@@ -180,6 +181,24 @@ fn package(binary: Binary) -> &'static str {
         Binary::OperatorVerify => "github.com/operator-framework/api/cmd/operator-verify",
         Binary::MetricsServer => "sigs.k8s.io/metrics-server/cmd/metrics-server",
         Binary::Helm => "helm.sh/helm/v4/cmd/helm",
+        Binary::Olm => "github.com/operator-framework/operator-lifecycle-manager/cmd/olm",
+        Binary::OlmCatalog => {
+            "github.com/operator-framework/operator-lifecycle-manager/cmd/catalog"
+        }
+        Binary::PackageServer => {
+            "github.com/operator-framework/operator-lifecycle-manager/cmd/package-server"
+        }
+        Binary::Cpb => "github.com/operator-framework/operator-lifecycle-manager/util/cpb",
+        Binary::Opm => "github.com/operator-framework/operator-registry/cmd/opm",
+        Binary::GrpcHealthProbe => "github.com/grpc-ecosystem/grpc-health-probe",
+    }
+}
+
+/// What a program is to be built without: opm checks signatures of images by C, unless it is told not to.
+fn tags(binary: Binary) -> &'static str {
+    match binary {
+        Binary::Opm => "containers_image_openpgp,exclude_graphdriver_btrfs",
+        _ => "",
     }
 }
 
@@ -221,6 +240,8 @@ mod tests {
             (OPERATOR_VERIFY, "github.com/operator-framework/api"),
             (METRICS_SERVER, "sigs.k8s.io/metrics-server"),
             (HELM, "helm.sh/helm/v4"),
+            (OLM, "github.com/operator-framework/operator-lifecycle-manager"),
+            (OPM, "github.com/operator-framework/operator-registry"),
         ] {
             let required = format!("{name} v{}", module.version);
             // A module that is only needed for a tool counts as indirect, and its line says so.

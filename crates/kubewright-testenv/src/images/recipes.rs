@@ -1,4 +1,4 @@
-//! What is in each image that is made from Debian packages: its files, how it is started and as whom.
+//! What is in each image that is made from Debian packages, wholly or in part: its files, how it is started and as whom.
 //!
 //! Raise `RECIPE` in the parent module with every change here, or old images stay in use.
 
@@ -63,6 +63,45 @@ pub(super) fn pause(name: &str, out: &Path) -> Result<(), ImageError> {
         entrypoint: entrypoint.map(str::to_owned).into(),
         env: BTreeMap::new(),
         user: Some("65535:65535".to_owned()), // as in the official image
+        labels: BTreeMap::new(),
+        files,
+    };
+    spec.write(out).map_err(|source| ImageError::Archive { image: name.to_owned(), source })
+}
+
+/// Static programs in `/bin`, the first of them the one that is started, and with `tools` a shell's.
+pub(super) fn programs(
+    name: &str,
+    programs: &[PathBuf],
+    tools: bool,
+    out: &Path,
+) -> Result<(), ImageError> {
+    let mut files = base_files(&[]);
+    if tools {
+        let failed = |source| ImageError::Debian { image: name.to_owned(), source };
+        let debian = Debian::of_this_machine().map_err(failed)?;
+        let root = debian.with_program(&["busybox-static"], "busybox").map_err(failed)?;
+        files.extend(busybox(&root).map_err(failed)?);
+        files.insert("/bin/cp".into(), Source::Symlink("busybox".into()));
+        return write_programs(name, programs, files, out); // while what was unpacked is there
+    }
+    write_programs(name, programs, files, out)
+}
+
+fn write_programs(
+    name: &str,
+    programs: &[PathBuf],
+    mut files: BTreeMap<PathBuf, Source>,
+    out: &Path,
+) -> Result<(), ImageError> {
+    let place = |program: &PathBuf| Path::new("/bin").join(program.file_name().unwrap_or_default());
+    let entrypoint = programs.first().map(|program| place(program).display().to_string());
+    files.extend(programs.iter().map(|one| (place(one), Source::HostFile(one.clone()))));
+    let spec = ImageSpec {
+        name: name.to_owned(),
+        entrypoint: entrypoint.into_iter().collect(),
+        env: BTreeMap::from([("PATH".to_owned(), PATH.to_owned())]),
+        user: Some("1001".to_owned()), // as in the official images
         labels: BTreeMap::new(),
         files,
     };

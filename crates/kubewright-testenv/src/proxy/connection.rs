@@ -55,7 +55,7 @@ pub(super) struct Connection {
 impl Connection {
     async fn run(self, client: TcpStream) -> Option<()> {
         client.set_nodelay(true).ok()?;
-        let greeting = tokio::time::timeout(GREETING_LIMIT, self.shared.acceptor.accept(client));
+        let greeting = tokio::time::timeout(GREETING_LIMIT, self.shared.acceptor().accept(client));
         let client = TokioIo::new(greeting.await.ok()?.ok()?);
         let service = service_fn(|request| self.forward(request));
         http1::Builder::new().serve_connection(client, service).with_upgrades().await.ok()?;
