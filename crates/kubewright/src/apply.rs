@@ -4,12 +4,14 @@
 //! only an absent object accepts, changing carries the uid); a write that was sent is never lost to the
 //! cancellation of its pass, because it runs in a task of its own and its answer goes into the cache.
 
+mod owner;
+
 use std::sync::Arc;
 
 use kube::Api;
 use kube::api::{Patch, PatchParams};
 use serde_json::Value;
-use tokio::time::{Instant, sleep};
+use tokio::time::Instant;
 use tracing::info;
 
 use crate::drift::{self, Drift};
@@ -101,22 +103,15 @@ impl Apply {
 
     async fn create(&self, api: &Api<Raw>) -> Result<Arc<Held>, Error> {
         let body = self.intent.body_create();
-        if let Some(wait) = self.store.departed.wait(&self.key) {
-            sleep(wait).await;
-            if self.primary.indexed(&self.owner).is_empty() {
-                return Err(Error::OwnerGone {
-                    action: self.request("create", "create").to_string(),
-                });
-            }
+        self.check_namespace()?;
+        if self.store.departed.wait(&self.key).is_some() {
+            self.ask_for_owner().await?;
         }
         let alone = match &self.one_at_a_time {
             Some(one) => Some(one.lock().await),
             None => None,
         };
-        let request = self.request("create", "create");
-        if self.writer.doomed.contains(&self.owner) {
-            return Err(Error::Terminating { action: request.to_string() });
-        }
+        self.check_namespace()?; // another child may have been refused meanwhile
         let created = self.send(api, "create", "create", body).await;
         if let Err(Error::Terminating { .. }) = &created {
             self.writer.doomed.add(&self.owner, self.key.namespace());
@@ -131,6 +126,15 @@ impl Apply {
             "created"
         );
         Ok(held)
+    }
+
+    fn check_namespace(&self) -> Result<(), Error> {
+        if self.writer.doomed.contains(&self.owner) {
+            return Err(Error::Terminating {
+                action: self.request("create", "create").to_string(),
+            });
+        }
+        Ok(())
     }
 
     async fn change(&self, api: &Api<Raw>, held: &Held) -> Result<Arc<Held>, Error> {
@@ -241,20 +245,6 @@ impl Apply {
             return Err(taken);
         }
         Ok(Some(self.store.put(raw, Arrival::Own)))
-    }
-
-    /// One that names no owner is ours if we have applied to it what we would apply now, which names the
-    /// owner by its uid: somebody has only taken that off.
-    fn check_owner(
-        &self,
-        owner: Option<&str>,
-        is_applied: impl FnOnce() -> bool,
-    ) -> Result<(), Error> {
-        if owner.map_or_else(is_applied, |owner| owner == self.owner) {
-            return Ok(());
-        }
-        let owner = owner.map_or("nobody".to_owned(), |uid| format!("the owner with uid {uid}"));
-        Err(Error::Taken { kind: self.kind().to_owned(), name: self.key.to_string(), owner })
     }
 
     fn log(&self, drifts: &[Drift<'_>]) {

@@ -53,6 +53,28 @@ pub struct Flags {
     #[arg(long, env, value_name = "ADDRESS", default_value = PROBES)]
     pub health_probe_bind_address: String,
 
+    /// Where the API server finds the operator's webhooks; "0" turns them off. Of no meaning to an operator
+    /// that has none.
+    #[cfg(feature = "webhook")]
+    #[arg(long, env, value_name = "ADDRESS", default_value = WEBHOOKS)]
+    pub webhook_bind_address: String,
+
+    /// The folder with the certificate that the webhooks are served with, as cert-manager mounts it
+    /// [default: where the Operator Lifecycle Manager mounts one, else the operator makes its own].
+    #[cfg(feature = "webhook")]
+    #[arg(long, env, value_name = "FOLDER")]
+    pub webhook_cert_path: Option<PathBuf>,
+
+    /// The file of the certificate in that folder.
+    #[cfg(feature = "webhook")]
+    #[arg(long, env, value_name = "FILE", default_value = "tls.crt")]
+    pub webhook_cert_name: String,
+
+    /// The file of its key in that folder.
+    #[cfg(feature = "webhook")]
+    #[arg(long, env, value_name = "FILE", default_value = "tls.key")]
+    pub webhook_cert_key: String,
+
     /// Work only while holding a Lease, so that of several replicas one works and the others stand by.
     /// Needed with more than one replica, and useful with one: during an update there are two for a
     /// moment.
@@ -130,6 +152,8 @@ pub struct Flags {
 
 const OFF: &str = "0";
 const PROBES: &str = ":8081";
+#[cfg(feature = "webhook")]
+const WEBHOOKS: &str = ":9443";
 
 impl Flags {
     /// The flags of a test: it has a namespace to itself, and no port, so that tests run side by side.
@@ -137,6 +161,8 @@ impl Flags {
         Self {
             namespaces: [namespace.to_owned()].into_iter().collect(),
             health_probe_bind_address: OFF.to_owned(),
+            #[cfg(feature = "webhook")]
+            webhook_bind_address: OFF.to_owned(),
             ..Self::default()
         }
     }
@@ -148,6 +174,14 @@ impl Default for Flags {
         Self {
             metrics_bind_address: OFF.to_owned(),
             health_probe_bind_address: PROBES.to_owned(),
+            #[cfg(feature = "webhook")]
+            webhook_bind_address: WEBHOOKS.to_owned(),
+            #[cfg(feature = "webhook")]
+            webhook_cert_path: None,
+            #[cfg(feature = "webhook")]
+            webhook_cert_name: "tls.crt".to_owned(),
+            #[cfg(feature = "webhook")]
+            webhook_cert_key: "tls.key".to_owned(),
             leader_elect: false,
             leader_election_id: None,
             leader_election_namespace: None,

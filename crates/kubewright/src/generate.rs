@@ -12,6 +12,8 @@ pub mod files;
 pub mod install;
 pub mod manager;
 pub mod rbac;
+#[cfg(feature = "webhook")]
+pub mod webhook;
 pub mod yaml;
 
 use std::collections::BTreeMap;
@@ -32,7 +34,7 @@ pub struct Installation {
     /// What its objects lead to: the kinds that it reads and writes for them, by the name of the
     /// definition.
     pub related: BTreeMap<String, Vec<Related>>,
-    /// What it may do.
+    /// What it may do, without what its certificate takes where it makes that itself.
     pub access: Access,
     /// Whether its objects carry its finalizer, so that they wait for it.
     pub finalizes: bool,
@@ -44,6 +46,18 @@ pub struct Installation {
     pub image: String,
     /// Which namespaces it looks after.
     pub scope: Scope,
+    /// The webhooks that its controllers have declared.
+    #[cfg(feature = "webhook")]
+    pub webhooks: Vec<webhook::Webhook>,
+}
+
+#[cfg(feature = "webhook")]
+impl Installation {
+    /// Lets the definitions convert through the operator in the namespace that it runs in.
+    pub(crate) fn converts_at_home(&mut self) {
+        let Self { operator, namespace, webhooks, definitions, .. } = self;
+        webhook::converted(definitions, operator, namespace, webhooks);
+    }
 }
 
 /// A kind that an operator reads or writes on behalf of one of its own.

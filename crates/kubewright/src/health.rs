@@ -44,6 +44,18 @@ pub(crate) struct Report {
 }
 
 impl Health {
+    /// Not ready before [`Self::started`]: until then checks are missing, and none would fail.
+    pub(crate) fn starting() -> Self {
+        let health = Self::default();
+        health.ready("start", || Err("not everything has begun yet".to_owned()));
+        health
+    }
+
+    /// All checks are there.
+    pub(crate) fn started(&self) {
+        self.ready("start", || Ok(()));
+    }
+
     /// Adds a check whose failure means that the process should be restarted. A check of the same
     /// name is replaced.
     pub(crate) fn live(

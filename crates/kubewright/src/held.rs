@@ -5,23 +5,27 @@
 //! decoded when it is read.
 
 mod dictionary;
+mod opened;
 #[cfg(test)]
 mod tests;
 
 use std::num::NonZeroU64;
+use std::sync::atomic::{AtomicU64, Ordering};
 
 use serde::de::DeserializeOwned;
 use serde_json::Value;
 
-pub(crate) use self::dictionary::Dictionary;
+use self::dictionary::Dictionary;
+pub(crate) use self::dictionary::Vocabulary;
+use self::opened::{Lengths, Opened};
 use crate::intent::{self, Intent};
 use crate::quiet;
 use crate::raw::Raw;
 
 /// An object in the cache.
-#[derive(Clone, Debug)]
+#[derive(Debug)]
 pub(crate) struct Held {
-    /// Namespace, name, uid and the owner's uid, one after the other.
+    /// Namespace, name and uid, one after the other.
     identity: Box<str>,
     /// The text of the object, our fields, and our fields of its status, as one block: they share their
     /// words.
@@ -33,20 +37,13 @@ pub(crate) struct Held {
     intent: Option<NonZeroU64>,
     /// The digest of our fields.
     fields: u64,
-    /// The hash of the intent that an apply of ours ended in `fields` with.
-    memo: Option<NonZeroU64>,
+    /// The hash of the intent that an apply of ours ended in `fields` with, or that was found in them; 0 if
+    /// none is known.
+    memo: AtomicU64,
     lengths: Lengths,
-    /// Where namespace, name and uid end. Names are at most 253 bytes, in the oddest kinds some more.
-    ends: [u16; 3],
+    /// Where namespace and name end. Names are at most 253 bytes, in the oddest kinds some more.
+    ends: [u16; 2],
     deleting: bool,
-}
-
-/// How long the parts of the block are when it is decompressed.
-#[derive(Clone, Copy, Debug, Default)]
-struct Lengths {
-    text: u32,
-    fields: u32,
-    status_fields: u32,
 }
 
 /// What goes into a block.
@@ -58,16 +55,17 @@ struct Content {
 
 impl Raw {
     /// What the cache keeps of it. `manager` is the name that we apply under.
-    pub(crate) fn hold(self, manager: &str, dictionary: &Dictionary) -> Held {
+    pub(crate) fn hold(self, manager: &str, vocabulary: &mut Vocabulary) -> Held {
         let content = Content::of(&self, manager);
+        let dictionary = vocabulary.learn(&content.bytes);
         let meta = kube::Resource::meta(&self);
         let mut identity = String::new();
-        let mut ends = [0; 3];
-        for (part, end) in [&meta.namespace, &meta.name, &meta.uid].into_iter().zip(&mut ends) {
+        let mut ends = [0; 2];
+        for (part, end) in [&meta.namespace, &meta.name].into_iter().zip(&mut ends) {
             identity.push_str(part.as_deref().unwrap_or_default());
             *end = u16::try_from(identity.len()).unwrap_or(u16::MAX);
         }
-        identity.push_str(self.owner_uid().unwrap_or_default());
+        identity.push_str(meta.uid.as_deref().unwrap_or_default());
         Held {
             identity: identity.into(),
             block: dictionary.compress(&content.bytes),
@@ -78,7 +76,7 @@ impl Raw {
                 .and_then(|number| u64::try_from(number).ok()?.try_into().ok()),
             intent: self.intent_hash().and_then(NonZeroU64::new),
             fields: content.fields,
-            memo: None,
+            memo: AtomicU64::new(0),
             lengths: content.lengths,
             ends,
             deleting: self.deleting(),
@@ -124,13 +122,7 @@ impl Held {
 
     /// Its uid.
     pub(crate) fn uid(&self) -> &str {
-        self.part(self.ends[1].into(), self.ends[2].into())
-    }
-
-    /// The uid of the owner that is the controller.
-    #[cfg(test)]
-    pub(crate) fn owner_uid(&self) -> Option<&str> {
-        Some(self.part(self.ends[2].into(), self.identity.len())).filter(|uid| !uid.is_empty())
+        self.part(self.ends[1].into(), self.identity.len())
     }
 
     /// The resourceVersion as a number, 0 if it is none.
@@ -150,41 +142,29 @@ impl Held {
 
     /// The object as its type. An object that does not fit fails here, and nowhere else.
     pub(crate) fn decode<K: DeserializeOwned>(&self) -> Result<K, serde_json::Error> {
-        serde_json::from_slice(self.text_in(&self.content()))
+        self.open().decode()
     }
 
     /// The object as a value.
     pub(crate) fn value(&self) -> Value {
-        self.decode().unwrap_or_default()
-    }
-
-    /// Its status as a value.
-    pub(crate) fn status(&self) -> Value {
-        #[derive(serde::Deserialize)]
-        struct WithStatus {
-            #[serde(default)]
-            status: Value,
-        }
-        self.decode::<WithStatus>().map(|object| object.status).unwrap_or_default()
+        self.open().value()
     }
 
     /// The text of the object, with a null for its managedFields.
     #[cfg(test)]
     pub(crate) fn text(&self) -> String {
-        String::from_utf8_lossy(self.text_in(&self.content())).into_owned()
+        String::from_utf8_lossy(self.open().text()).into_owned()
     }
 
     /// The set of the fields that are ours.
     pub(crate) fn own_fields(&self) -> Option<Value> {
-        let start = self.lengths.text as usize;
-        let end = start + self.lengths.fields as usize;
-        serde_json::from_slice(self.content().get(start..end)?).ok()
+        self.open().own_fields()
     }
 
-    /// The set of the fields of the status that are ours.
-    pub(crate) fn own_status_fields(&self) -> Option<Value> {
-        let start = self.lengths.text as usize + self.lengths.fields as usize;
-        serde_json::from_slice(self.content().get(start..)?).ok()
+    /// Its parts, to be read one after the other.
+    pub(crate) fn open(&self) -> Opened {
+        let content = self.dictionary.decompress(&self.block, self.lengths.whole());
+        Opened { content, lengths: self.lengths }
     }
 
     /// True if a status of ours was ever written.
@@ -197,20 +177,28 @@ impl Held {
         self.intent.map(NonZeroU64::get)
     }
 
-    /// True if applying `intent` would change nothing.
+    /// True if applying `intent` would change nothing. What was found once need not be looked for again.
     pub(crate) fn is_quiet(&self, intent: &Intent) -> bool {
-        let hash = NonZeroU64::new(intent.hash());
-        if hash.is_some() && self.memo == hash {
+        let hash = intent.hash();
+        if hash != 0 && self.memo() == hash {
             return true;
         }
-        let own = if self.intent == hash { self.own_fields() } else { None };
-        own.is_some_and(|own| quiet::covers(intent.body(), &self.value(), &own))
+        if self.intent_hash() != Some(hash) {
+            return false;
+        }
+        let opened = self.open();
+        let own = opened.own_fields();
+        let quiet = own.is_some_and(|own| quiet::covers(intent.body(), &opened.value(), &own));
+        if quiet {
+            self.memo.store(hash, Ordering::Relaxed);
+        }
+        quiet
     }
 
     /// Remembers that this is what applying `intent` ended in, so that it is not applied again until
     /// either side changes; also where admission made something else of it.
     pub(crate) fn applied(&mut self, intent: &Intent) {
-        self.memo = NonZeroU64::new(intent.hash());
+        *self.memo.get_mut() = intent.hash();
     }
 
     /// Keeps what was remembered of an older state of the same object, if nothing of ours has changed
@@ -218,22 +206,17 @@ impl Held {
     pub(crate) fn carry_memo(&mut self, older: &Self) {
         // Another process that applies under our name changes the annotation, but not the set.
         let unchanged = self.fields == older.fields && self.intent == older.intent;
-        if self.memo.is_none() && unchanged && self.uid() == older.uid() {
-            self.memo = older.memo;
+        if self.memo() == 0 && unchanged && self.uid() == older.uid() {
+            *self.memo.get_mut() = older.memo();
         }
+    }
+
+    fn memo(&self) -> u64 {
+        self.memo.load(Ordering::Relaxed)
     }
 
     fn part(&self, start: usize, end: usize) -> &str {
         self.identity.get(start..end).unwrap_or_default()
-    }
-
-    fn content(&self) -> Vec<u8> {
-        let Lengths { text, fields, status_fields } = self.lengths;
-        self.dictionary.decompress(&self.block, (text + fields + status_fields) as usize)
-    }
-
-    fn text_in<'a>(&self, content: &'a [u8]) -> &'a [u8] {
-        content.get(..self.lengths.text as usize).unwrap_or_default()
     }
 }
 

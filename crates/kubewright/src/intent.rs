@@ -188,12 +188,23 @@ impl Digest {
                 }
                 self.add(b"]");
             }
+            Value::String(text) => self.add_text(text),
             scalar => self.add_scalar(scalar),
         }
     }
 
+    /// Most texts are written as they are, between quotes.
+    fn add_text(&mut self, text: &str) {
+        if text.bytes().any(|byte| byte < b' ' || matches!(byte, b'"' | b'\\')) {
+            return self.add_scalar(text);
+        }
+        self.add(b"\"");
+        self.add(text.as_bytes());
+        self.add(b"\"");
+    }
+
     fn add_entry(&mut self, key: &str, value: &Value) {
-        self.add_scalar(key);
+        self.add_text(key);
         self.add(b":");
         self.add_canonical(value);
         self.add(b",");

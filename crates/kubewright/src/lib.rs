@@ -94,6 +94,7 @@
 //! | to put them on a cluster and take them off | [`cluster`] |
 //! | names that are always legal | [`names`] |
 //! | pods without rights, a Deployment of them | [`workload`] |
+//! | webhooks | the feature `webhook` and its module of that name |
 
 #[cfg(panic = "abort")]
 compile_error!("kubewright isolates a panicking reconcile: build with panic = \"unwind\"");
@@ -150,6 +151,8 @@ mod status;
 mod store;
 mod telemetry;
 mod watch;
+#[cfg(feature = "webhook")]
+pub mod webhook;
 mod wiring;
 mod worker;
 pub mod workload;

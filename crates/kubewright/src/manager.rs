@@ -3,24 +3,26 @@
 //! The library's own work runs on the runtime that calls [`Manager::run`]; the author's code runs on
 //! threads of its own, so that code that blocks never keeps the lease, the probes or the watches waiting.
 
+mod configuration;
 mod controller;
 mod election;
 mod error;
 mod leaving;
 mod runnables;
 mod watches;
+#[cfg(feature = "webhook")]
+mod webhooks;
 
-use std::path::Path;
 use std::sync::Arc;
 use std::time::Duration;
 
-use kube::config::{KubeConfigOptions, Kubeconfig};
 use kube::{Client, Config};
 use tokio::sync::watch;
 use tokio::task::{JoinHandle, JoinSet};
 use tokio::time::timeout;
 use tracing::{info, warn};
 
+pub(crate) use configuration::configuration;
 pub use error::RunError;
 
 use crate::client::{Purpose, client};
@@ -65,6 +67,21 @@ pub(crate) struct Parts {
     pub(crate) controllers: Vec<Box<dyn Registered>>,
     pub(crate) runnables: Runnables,
     pub(crate) clock: Clock,
+    #[cfg(feature = "webhook")]
+    pub(crate) webhooks: Vec<crate::webhook::Hook>,
+}
+
+impl Parts {
+    #[cfg(feature = "webhook")]
+    fn metrics(&self) -> Metrics {
+        if self.webhooks.is_empty() { Metrics::new() } else { Metrics::with_webhooks() }
+    }
+
+    #[cfg(not(feature = "webhook"))]
+    #[expect(clippy::unused_self, reason = "there is nothing to look at")]
+    fn metrics(&self) -> Metrics {
+        Metrics::new()
+    }
 }
 
 /// A running operator.
@@ -85,17 +102,6 @@ pub(crate) struct Manager {
     election: Candidate,
 }
 
-/// The cluster that a kubeconfig names, or the one that there is.
-pub(crate) async fn configuration(kubeconfig: Option<&Path>) -> Result<Config, RunError> {
-    let Some(path) = kubeconfig else {
-        return Config::infer().await.map_err(|source| RunError::NoCluster(Box::new(source)));
-    };
-    let failed = |source| RunError::Kubeconfig { path: path.into(), source: Box::new(source) };
-    let kubeconfig = Kubeconfig::read_from(path).map_err(failed)?;
-    let options = KubeConfigOptions::default();
-    Config::from_custom_kubeconfig(kubeconfig, &options).await.map_err(failed)
-}
-
 impl Manager {
     /// Starts everything; nothing is written before the caches are filled and this instance leads.
     pub(crate) async fn start(
@@ -104,9 +110,9 @@ impl Manager {
         config: Config,
         flags: Flags,
     ) -> Result<Self, RunError> {
-        let Parts { controllers, runnables, clock } = parts;
-        check(name, &controllers)?;
-        let (metrics, health) = (Metrics::new(), Health::default());
+        check(name, &parts.controllers)?;
+        let (metrics, health) = (parts.metrics(), Health::starting());
+        let (controllers, runnables, clock) = (parts.controllers, parts.runnables, parts.clock);
         let mut background = JoinSet::new();
         serve(&flags, &metrics, &health, &mut background).await?;
         let own_namespace = config.default_namespace.clone();
@@ -156,8 +162,11 @@ impl Manager {
         manager.add_controllers(&controllers);
         let watches = make(Purpose::Watches)?;
         manager.add_watches(&health, &watches);
+        #[cfg(feature = "webhook")]
+        manager.serve_webhooks(parts.webhooks, &health, watches.clone(), &own_namespace).await?;
         manager.watch_home(watches, own_namespace);
         manager.add_runnables(runnables);
+        health.started();
         Ok(manager)
     }
 

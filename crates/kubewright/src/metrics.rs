@@ -13,6 +13,8 @@ mod queue;
 mod request;
 mod sampled;
 mod watch;
+#[cfg(feature = "webhook")]
+mod webhook;
 
 #[cfg(test)]
 mod tests;
@@ -29,6 +31,8 @@ pub(crate) use controller::{ControllerMetrics, ReconcileResult};
 pub(crate) use queue::QueueMetrics;
 pub(crate) use request::RequestMetrics;
 pub(crate) use watch::WatchMetrics;
+#[cfg(feature = "webhook")]
+pub(crate) use webhook::{WebhookMetrics, Webhooks};
 
 use controller::Controllers;
 use process::Process;
@@ -50,11 +54,24 @@ pub(crate) struct Metrics {
     events_dropped: Counter,
     leading: Arc<Sampled>,
     cached: Arc<Sampled>,
+    #[cfg(feature = "webhook")]
+    webhooks: Option<Webhooks>,
 }
 
 impl Metrics {
     pub(crate) fn new() -> Self {
+        Self::built(Registry::default())
+    }
+
+    /// The same, with those of webhooks.
+    #[cfg(feature = "webhook")]
+    pub(crate) fn with_webhooks() -> Self {
         let mut registry = Registry::default();
+        let webhooks = Some(Webhooks::register(&mut registry));
+        Self { webhooks, ..Self::built(registry) }
+    }
+
+    fn built(mut registry: Registry) -> Self {
         let sampled = |registry: &mut Registry, sampled: Sampled| {
             let sampled = Arc::new(sampled);
             registry.register_collector(Box::new(Arc::clone(&sampled)));
@@ -69,6 +86,8 @@ impl Metrics {
             leading: sampled(&mut registry, Sampled::leading()),
             cached: sampled(&mut registry, Sampled::cached()),
             registry: Arc::default(),
+            #[cfg(feature = "webhook")]
+            webhooks: None,
         };
         registry.register(
             "kubewright_events_dropped",
@@ -101,6 +120,12 @@ impl Metrics {
     /// What a client reports its answers to.
     pub(crate) fn requests(&self) -> RequestMetrics {
         self.requests.clone()
+    }
+
+    /// The series of webhooks, if there are some.
+    #[cfg(feature = "webhook")]
+    pub(crate) fn webhooks(&self) -> Option<Webhooks> {
+        self.webhooks.clone()
     }
 
     /// Counts an event that was not published.

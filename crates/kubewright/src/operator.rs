@@ -22,6 +22,8 @@ use crate::error::chain;
 use crate::flags::Flags;
 use crate::generate::manager_name;
 use crate::generate::rbac::{self, Access, rule};
+#[cfg(feature = "webhook")]
+use crate::generate::webhook::{converted, with_certificate};
 use crate::kind::Primary;
 use crate::manager::{Manager, Parts, RunError};
 use crate::registration::{Registered, Registration, definition};
@@ -135,11 +137,38 @@ impl Operator {
                 definitions.push(definition);
             }
         }
+        #[cfg(feature = "webhook")]
+        {
+            let home = crate::generate::own_namespace(&self.name);
+            converted(&mut definitions, &self.name, &home, &self.webhooks());
+        }
         definitions
+    }
+
+    /// What the controllers have declared, ready to answer.
+    #[cfg(feature = "webhook")]
+    fn hooks(&self) -> Vec<crate::webhook::Hook> {
+        let registry = Arc::new(Registry::new(&self.name));
+        let wired = self.controllers.iter().map(|controller| controller.wire(&registry));
+        wired.flat_map(|wired| wired.asked.webhooks).collect()
+    }
+
+    /// The webhooks that the controllers have declared.
+    #[cfg(feature = "webhook")]
+    pub fn webhooks(&self) -> Vec<crate::generate::webhook::Webhook> {
+        self.hooks().into_iter().map(|hook| hook.about).collect()
     }
 
     /// The permissions that follow from what the controllers ask for, merged and sorted.
     pub fn access(&self) -> Access {
+        let access = self.access_without_certificate();
+        #[cfg(feature = "webhook")]
+        let access = with_certificate(&access, &self.name, &self.webhooks());
+        access
+    }
+
+    /// The same for an operator whose certificate, if it needs one, is made by others.
+    fn access_without_certificate(&self) -> Access {
         let registry = Arc::new(Registry::new(&self.name));
         let (mut rules, mut cluster_rules, mut own_namespace) =
             (Vec::new(), Vec::new(), Vec::new());
@@ -181,8 +210,16 @@ impl Operator {
         flags: Flags,
         stop: impl Future<Output = ()> + Send,
     ) -> Result<(), RunError> {
+        #[cfg(feature = "webhook")]
+        let webhooks = self.hooks();
         let Self { name, controllers, runnables, clock, .. } = self;
-        let parts = Parts { controllers, runnables, clock };
+        let parts = Parts {
+            controllers,
+            runnables,
+            clock,
+            #[cfg(feature = "webhook")]
+            webhooks,
+        };
         Manager::start(&name, parts, config, flags).await?.run(stop).await
     }
 

@@ -38,6 +38,11 @@ impl Pace {
         self.recent().changed.insert(owner.to_owned());
     }
 
+    /// True if the pass over this owner has changed a child.
+    pub(crate) fn has_changed(&self, owner: &str) -> bool {
+        self.recent().changed.contains(owner)
+    }
+
     /// The pass over this owner is over: whatever it changed counts once.
     pub(crate) fn passed(&self, owner: &str) {
         let mut recent = self.recent();

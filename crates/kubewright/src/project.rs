@@ -47,6 +47,10 @@ pub struct Api {
     pub port: Option<u16>,
     /// Whom it runs as.
     pub run_as_user: Option<i64>,
+    /// Its webhooks: `defaulting`, `validation`.
+    pub webhooks: Vec<String>,
+    /// The other versions that it is served in.
+    pub spokes: Vec<String>,
 }
 
 /// The section `[bundle]`. All of it is optional until a bundle is made.

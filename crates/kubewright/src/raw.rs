@@ -135,6 +135,11 @@ impl Raw {
         self.meta.resource_version.as_deref().and_then(|text| text.parse().ok()).unwrap_or(0)
     }
 
+    /// True if it is this very object.
+    pub(crate) fn has_uid(&self, uid: &str) -> bool {
+        self.meta.uid.as_deref() == Some(uid)
+    }
+
     /// The uid of the owner that is the controller.
     pub(crate) fn owner_uid(&self) -> Option<&str> {
         self.owner_uid.as_deref()

@@ -61,8 +61,23 @@ impl<C: Controller> Registered for Registration<C> {
         resource(&ApiResource::erase::<C::Kind>(&()))
     }
 
+    #[cfg(not(feature = "webhook"))]
     fn definition(&self) -> CustomResourceDefinition {
         definition::<C::Kind>()
+    }
+
+    /// With all versions; that of the controller is stored.
+    #[cfg(feature = "webhook")]
+    fn definition(&self) -> CustomResourceDefinition {
+        let mut definition = definition::<C::Kind>();
+        for other in self.wire(&Arc::new(Registry::new(""))).asked.versions {
+            let versions = other().spec.versions.into_iter();
+            definition.spec.versions.extend(versions.map(|mut version| {
+                version.storage = false;
+                version
+            }));
+        }
+        definition
     }
 
     fn wire(&self, registry: &Arc<Registry>) -> Wired {

@@ -21,6 +21,7 @@ use serde_json::{Map, Value, json};
 
 use crate::quiet::{self, items::Entries, same::is_within};
 use crate::raw::Raw;
+use crate::write::pointer_step;
 
 /// Fields of which an object may have only one.
 const ONE_OF: [&[&str]; 3] = [
@@ -89,8 +90,7 @@ impl Repair {
                         continue;
                     };
                     let own = own.and_then(|own| quiet::field(key, own));
-                    let step = key.replace('~', "~0").replace('/', "~1");
-                    self.at(&step, |repair| repair.walk(wanted, actual, own));
+                    self.at(&pointer_step(key), |repair| repair.walk(wanted, actual, own));
                 }
             }
             // An empty set is a list that has one owner as a whole, and it is us.

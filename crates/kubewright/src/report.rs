@@ -53,7 +53,7 @@ impl Verdict {
 
     /// True if the object says so already.
     pub(crate) fn is_told_by(&self, held: &Held) -> bool {
-        let told = conditions_of(&held.status());
+        let told = conditions_of(&held.open().status());
         conditions::find(&told, RECONCILED).is_some_and(|condition| {
             condition.reason == self.reason && condition.status == self.status.as_str()
         })
@@ -67,9 +67,10 @@ pub(crate) fn status(
     verdict: &Verdict,
     now: Timestamp,
 ) -> Value {
-    let before = held.status();
+    let opened = held.open();
+    let before = opened.status();
     let Asked { mut rest, conditions: mut list } =
-        asked.unwrap_or_else(|| said_before(&before, held.own_status_fields().as_ref()));
+        asked.unwrap_or_else(|| said_before(&before, opened.own_status_fields().as_ref()));
     let reconciled = conditions::new(
         RECONCILED,
         verdict.status,
@@ -104,8 +105,13 @@ pub(crate) fn unsettled(store: &Store, uid: &str, key: &Key, status: &Value) -> 
     if !held.has_own_status() {
         return Some(held); // what others wrote is not ours, even if it reads the same
     }
-    let own = held.own_status_fields().unwrap_or_default();
-    (!is_settled(status, &held.status(), &own)).then_some(held)
+    let opened = held.open();
+    let now = opened.status();
+    if now == *status {
+        return None; // whose it is matters only where something differs
+    }
+    let own = opened.own_status_fields().unwrap_or_default();
+    (!is_settled(status, &now, &own)).then_some(held)
 }
 
 /// Writes `status`. Answers with the object as it then is.

@@ -15,7 +15,7 @@ mod tests;
 use std::borrow::Cow;
 use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
-use std::sync::{Arc, Mutex, OnceLock, PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard};
+use std::sync::{Arc, Mutex, PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard};
 use std::time::Duration;
 
 use kube::ResourceExt as _;
@@ -23,7 +23,7 @@ use kube::discovery::ApiResource;
 use tokio::sync::watch;
 use tokio::time::Instant;
 
-use crate::held::{Dictionary, Held};
+use crate::held::{Held, Vocabulary};
 use crate::intent::Intent;
 use crate::key::Key;
 use crate::names;
@@ -37,7 +37,7 @@ use table::{Entry, Table};
 
 /// Whoever deletes an object has its children deleted a moment later, and the two are told by different
 /// watches: so long after the end of a child, the end of its owner may still be on its way.
-const NEWS_OF_THE_OWNER: Duration = Duration::from_millis(200);
+const NEWS_OF_THE_OWNER: Duration = Duration::from_secs(5);
 
 /// How an object leads to the object that is reconciled.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -100,7 +100,7 @@ pub(crate) struct Store {
     pub(crate) selector: Option<String>,
     pub(crate) mapping: Mapping,
     pub(crate) manager: Arc<str>,
-    dictionary: OnceLock<Dictionary>,
+    vocabulary: Mutex<Option<Vocabulary>>,
     table: RwLock<Table>,
     subscribers: RwLock<Vec<Subscriber>>,
     newest: AtomicU64,
@@ -133,7 +133,7 @@ impl Store {
             selector,
             mapping,
             manager,
-            dictionary: OnceLock::new(),
+            vocabulary: Mutex::default(),
             table: RwLock::default(),
             subscribers: RwLock::default(),
             newest: AtomicU64::new(0),
@@ -197,7 +197,8 @@ impl Store {
     /// Learns from a page of a list what the objects of this kind have in common.
     pub(crate) fn learn(&self, page: &[Raw]) {
         if !page.is_empty() {
-            self.dictionary.get_or_init(|| Dictionary::of(page, &self.manager));
+            let mut vocabulary = self.vocabulary.lock().unwrap_or_else(PoisonError::into_inner);
+            vocabulary.get_or_insert_with(|| Vocabulary::of(page, &self.manager));
         }
     }
 
@@ -226,10 +227,7 @@ impl Store {
         } else {
             self.newest.fetch_max(version, Ordering::AcqRel);
         }
-        let dictionary = self
-            .dictionary
-            .get_or_init(|| Dictionary::of(std::slice::from_ref(&raw), &self.manager));
-        let mut held = raw.hold(&self.manager, dictionary);
+        let mut held = self.hold(raw);
         if let Some(intent) = applied {
             held.applied(intent);
         }
@@ -259,6 +257,11 @@ impl Store {
             self.announce(&key, index.as_deref(), priority, reason);
         }
         held
+    }
+
+    fn hold(&self, raw: Raw) -> Held {
+        let mut vocabulary = self.vocabulary.lock().unwrap_or_else(PoisonError::into_inner);
+        raw.hold(&self.manager, vocabulary.get_or_insert_default())
     }
 
     /// An object was deleted, as a watch says.

@@ -7,6 +7,8 @@ use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 
 use k8s_openapi::api::rbac::v1::PolicyRule;
+#[cfg(feature = "webhook")]
+use k8s_openapi::apiextensions_apiserver::pkg::apis::apiextensions::v1::CustomResourceDefinition;
 use kube::Resource;
 use kube::discovery::ApiResource;
 
@@ -16,6 +18,8 @@ use crate::held::Held;
 use crate::kind::{Kind, MayOwn, Primary};
 use crate::registry::Registry;
 use crate::store::{Mapping, Store};
+#[cfg(feature = "webhook")]
+use crate::webhook::{Hook, Spoke};
 
 /// The label on everything the operator writes; watches of owned kinds select by it.
 pub const MANAGED_BY: &str = "app.kubernetes.io/managed-by";
@@ -39,6 +43,8 @@ pub struct Wiring<P> {
     asked: Asked,
     optional: Option<Arc<AtomicBool>>,
     primary: PhantomData<fn() -> P>,
+    #[cfg(feature = "webhook")]
+    spokes: Vec<Spoke<P>>,
 }
 
 /// The sum of what was asked for.
@@ -47,6 +53,11 @@ pub(crate) struct Asked {
     pub(crate) rules: Vec<PolicyRule>,
     pub(crate) cluster_rules: Vec<PolicyRule>,
     pub(crate) sources: Vec<Source>,
+    #[cfg(feature = "webhook")]
+    pub(crate) webhooks: Vec<Hook>,
+    /// The definitions of the other versions of the kind.
+    #[cfg(feature = "webhook")]
+    pub(crate) versions: Vec<fn() -> CustomResourceDefinition>,
 }
 
 /// One cache that a controller reads.
@@ -67,6 +78,8 @@ impl<P: Primary> Wiring<P> {
             asked: Asked::default(),
             optional: None,
             primary: PhantomData,
+            #[cfg(feature = "webhook")]
+            spokes: Vec::new(),
         };
         wiring.allow::<P>("", READ);
         wiring.allow::<P>("/status", &["patch"]);
@@ -78,7 +91,40 @@ impl<P: Primary> Wiring<P> {
     }
 
     pub(crate) fn into_asked(self) -> Asked {
+        #[cfg(feature = "webhook")]
+        if !self.spokes.is_empty() {
+            let mut asked = self.asked;
+            asked.versions = self.spokes.iter().map(|spoke| spoke.definition).collect();
+            asked.webhooks.push(Hook::converting(self.spokes));
+            return asked;
+        }
         self.asked
+    }
+
+    /// Objects are looked at before they are taken: a validating webhook follows from it, with the server,
+    /// the certificate, the Service and the configuration that it takes.
+    #[cfg(feature = "webhook")]
+    pub fn validates(&mut self)
+    where
+        P: crate::webhook::Validate,
+    {
+        self.asked.webhooks.push(Hook::validating::<P>());
+    }
+
+    /// Objects are completed before they are taken: a mutating webhook follows from it.
+    #[cfg(feature = "webhook")]
+    pub fn defaults(&mut self)
+    where
+        P: crate::webhook::Default,
+    {
+        self.asked.webhooks.push(Hook::mutating::<P>());
+    }
+
+    /// The kind has another version, `V`: it becomes a part of the definition, and a conversion webhook
+    /// follows from it. The controller's own version is the one that is stored.
+    #[cfg(feature = "webhook")]
+    pub fn converts<V: crate::webhook::Convert<Hub = P>>(&mut self) {
+        self.spokes.push(Spoke::of::<V>());
     }
 
     /// Children that the primary owns through an owner reference: may be created, changed and deleted,
@@ -190,6 +236,8 @@ impl<P: Primary> Wiring<P> {
         self.allow::<K>("", verbs);
         // For clusters that enforce permissions on `blockOwnerDeletion`.
         self.allow::<P>("/finalizers", &["update"]);
+        // A child that was deleted is made anew only if its owner is still there.
+        self.allow::<P>("", &["get"]);
         Owned::new(self.source::<K>(Some(self.managed_by()), &Mapping::Owner, Some(ownership)))
     }
 

@@ -128,3 +128,8 @@ pub(crate) fn json_patch(key: &Key, operations: Vec<Value>) -> Result<Patch<()>,
         source,
     })
 }
+
+/// A key as a step of a JSON pointer, by RFC 6901.
+pub(crate) fn pointer_step(key: &str) -> String {
+    key.replace('~', "~0").replace('/', "~1")
+}

@@ -190,7 +190,7 @@ async fn a_name_that_cannot_be_sent_is_refused() {
     let refused = client(config, Purpose::Lease, "a\nb", Metrics::new().requests());
     assert!(matches!(refused, Err(ClientError::Name(name)) if name == "a\nb"));
     let given_up = Unanswered::Head(Purpose::Lease.limit());
-    assert_eq!(given_up.to_string(), "the API server did not begin to answer within 5s");
+    assert_eq!(given_up.to_string(), "the API server did not begin to answer within 8s");
     assert!(given_up.source().is_none());
 }
 

@@ -5,13 +5,14 @@
 use std::time::Duration;
 
 use k8s_openapi::apiextensions_apiserver::pkg::apis::apiextensions::v1::CustomResourceDefinition;
-use kube::api::DeleteParams;
+use kube::api::{DeleteParams, Patch, PatchParams};
 use kube::discovery::ApiResource;
 use kube::{Api, Client, ResourceExt as _};
+use serde_json::json;
 use tokio::time::{Instant, sleep};
 
 use super::collect::delete_all;
-use super::finalizers::{Meta, failed, installed, objects, remove_from, shown};
+use super::finalizers::{Installed, Meta, failed, installed, objects, remove_from, shown};
 use super::{Change, ClusterError, Step, Tell};
 
 /// So long nothing may happen before people are told what is waited for.
@@ -29,8 +30,8 @@ pub async fn count(
 ) -> Result<usize, ClusterError> {
     let mut count = 0;
     for definition in definitions {
-        if let Some(kind) = installed(client, &definition.name_any()).await? {
-            count += objects(client, &kind).await?.len();
+        if let Some(found) = installed(client, &definition.name_any()).await? {
+            count += objects(client, &found.kind).await?.len();
         }
     }
     Ok(count)
@@ -50,7 +51,10 @@ pub async fn remove_definitions(
     for definition in definitions {
         let name = definition.name_any();
         let change = match installed(client, &name).await? {
-            Some(kind) => {
+            Some(Installed { kind, converts }) => {
+                if converts {
+                    stop_converting(client, &name).await?;
+                }
                 delete_all(client, &kind, operator).await?;
                 remove(client, &name, &kind, operator).await?
             }
@@ -60,6 +64,17 @@ pub async fn remove_definitions(
         tell(Step { resource, name, change });
     }
     Ok(())
+}
+
+/// Objects that nobody converts any more cannot be read in every version, and the API server would try for
+/// most of a minute.
+async fn stop_converting(client: &Client, name: &str) -> Result<(), ClusterError> {
+    let api: Api<CustomResourceDefinition> = Api::all(client.clone());
+    let patch = json!({"spec": {"conversion": {"strategy": "None", "webhook": null}}});
+    match api.patch(name, &PatchParams::default(), &Patch::Merge(patch)).await {
+        Err(kube::Error::Api(status)) if status.code == 404 => Ok(()),
+        patched => patched.map(drop).map_err(|source| failed("change", name, source)),
+    }
 }
 
 async fn remove(

@@ -29,7 +29,8 @@ pub async fn remove_finalizers(
 ) -> Result<usize, ClusterError> {
     let mut removed = 0;
     for definition in definitions {
-        let Some(kind) = installed(client, &definition.name_any()).await? else { continue };
+        let Some(found) = installed(client, &definition.name_any()).await? else { continue };
+        let kind = found.kind;
         let objects = objects(client, &kind).await?;
         removed += remove_from(client, &kind, operator, &objects).await?;
     }
@@ -63,14 +64,25 @@ pub(crate) async fn release(
     Ok(removed)
 }
 
-/// The kind as the cluster serves it, which may be another version's than ours.
+/// A definition that the cluster has.
+pub(super) struct Installed {
+    /// The kind as it is served, which may be another version's than ours.
+    pub(super) kind: ApiResource,
+    /// True if an operator is asked to convert its objects.
+    pub(super) converts: bool,
+}
+
 pub(super) async fn installed(
     client: &Client,
     name: &str,
-) -> Result<Option<ApiResource>, ClusterError> {
+) -> Result<Option<Installed>, ClusterError> {
     let api: Api<CustomResourceDefinition> = Api::all(client.clone());
     let found = api.get_opt(name).await.map_err(|source| failed("look at", name, source))?;
-    Ok(found.and_then(|definition| served(&definition)))
+    Ok(found.and_then(|definition| {
+        let conversion = definition.spec.conversion.as_ref();
+        let converts = conversion.is_some_and(|conversion| conversion.strategy == "Webhook");
+        served(&definition).map(|kind| Installed { kind, converts })
+    }))
 }
 
 fn served(definition: &CustomResourceDefinition) -> Option<ApiResource> {

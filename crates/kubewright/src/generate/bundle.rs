@@ -110,6 +110,8 @@ pub fn bundle(bundle: &Bundle<'_>) -> Result<Vec<File>, Error> {
     for definition in &installation.definitions {
         let path =
             format!("manifests/{}_{}.yaml", definition.spec.group, definition.spec.names.plural);
+        let mut definition = definition.clone();
+        definition.spec.conversion = None; // the lifecycle manager says how, by its `webhookdefinitions`
         files.push(document(&path, &json!(definition))?);
     }
     for role in rbac::people(operator, &installation.definitions) {

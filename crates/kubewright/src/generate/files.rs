@@ -2,7 +2,7 @@
 //! all of it as one, and the reference.
 
 #[cfg(test)]
-pub(super) mod tests;
+pub(crate) mod tests;
 
 use serde_json::Value;
 

@@ -11,6 +11,8 @@ pub fn install(installation: &Installation) -> Vec<Value> {
     documents.extend(access(installation));
     documents.push(manager::network_policy(installation));
     documents.push(manager::disruption_budget(installation));
+    #[cfg(feature = "webhook")]
+    documents.extend(super::webhook::objects(installation));
     documents.push(manager::deployment(installation));
     documents
 }
@@ -18,6 +20,8 @@ pub fn install(installation: &Installation) -> Vec<Value> {
 /// The operator's account, its roles, their bindings, and the roles for people.
 pub fn access(installation: &Installation) -> Vec<Value> {
     let Installation { operator, definitions, access, namespace, scope, .. } = installation;
+    #[cfg(feature = "webhook")]
+    let access = &super::webhook::with_certificate(access, operator, &installation.webhooks);
     let mut documents = vec![json!(rbac::service_account(operator, namespace))];
     let objects = rbac::roles(access, operator, namespace, scope);
     let (roles, bindings): (Vec<_>, Vec<_>) = objects

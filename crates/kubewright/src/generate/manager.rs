@@ -30,11 +30,13 @@ pub fn manager(installation: &Installation) -> Vec<Value> {
     let mut objects: Vec<_> = namespace(installation).into_iter().collect();
     objects.push(network_policy(installation));
     objects.push(disruption_budget(installation));
+    #[cfg(feature = "webhook")]
+    objects.extend(super::webhook::objects(installation));
     objects.push(deployment(installation));
     objects
 }
 
 /// By which the operator's pods are found.
-fn pod_labels(operator: &str) -> Value {
+pub(super) fn pod_labels(operator: &str) -> Value {
     json!({NAME_LABEL: operator, "control-plane": "controller-manager"})
 }

@@ -236,10 +236,11 @@ impl Election {
 }
 
 /// How long a request may take, for a leader with so much time left until its deadline. An answer that
-/// never comes, as on a connection to a machine that has died, must leave time for another attempt.
+/// never comes, as on a connection to a machine that has died, must leave time for another attempt; one
+/// that only takes long must not be given up for that, or nothing is ever renewed.
 fn request_limit(left: Option<Duration>, timing: &Timing) -> Duration {
     let Some(left) = left else { return timing.renew_deadline / 2 };
-    (left / 2).max(timing.retry_every).min(left)
+    left.saturating_sub(timing.retry_every).max(timing.retry_every).min(left)
 }
 
 #[cfg(test)]

@@ -43,13 +43,26 @@ impl Operator {
             operator: self.name.clone(),
             definitions: self.definitions(),
             related: self.related(),
-            access: self.access(),
+            access: self.access_without_certificate(),
             finalizes: self.finalizes(),
             environment: self.environment.clone(),
             namespace: own_namespace(&self.name),
             image: self.described()?.default_image(),
             scope: Scope::Cluster,
+            #[cfg(feature = "webhook")]
+            webhooks: self.webhooks(),
         })
+    }
+
+    /// What installing takes where the operator runs beside the API server and not in the cluster: definitions
+    /// and configurations whose webhooks are called at `address`, as `127.0.0.1:9443`. For tests.
+    #[cfg(feature = "webhook")]
+    pub fn beside(&self, address: &str) -> Result<Vec<serde_json::Value>, ProjectError> {
+        use crate::generate::webhook::{at_address, configurations};
+        let installation = self.installation()?;
+        let definitions = installation.definitions.iter().map(|one| serde_json::json!(one));
+        let documents = definitions.chain(configurations(&installation)).collect();
+        Ok(at_address(documents, address))
     }
 
     fn related(&self) -> BTreeMap<String, Vec<Related>> {
@@ -205,6 +218,8 @@ impl Operator {
             self.definitions_within(&definitions.bounds).map_err(|error| chain(&error))?;
         installation.image = image.unwrap_or(installation.image);
         installation.namespace = namespace.unwrap_or(installation.namespace);
+        #[cfg(feature = "webhook")]
+        installation.converts_at_home();
         if scope == Reach::Namespaced {
             installation.scope = Scope::Namespaces(vec![installation.namespace.clone()]);
         }

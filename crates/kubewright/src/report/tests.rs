@@ -4,7 +4,7 @@ use jiff::Timestamp;
 use serde_json::{Value, json};
 
 use super::*;
-use crate::held::Dictionary;
+use crate::held::Vocabulary;
 use crate::raw::Raw;
 
 /// An object with this status, of which `own` is ours.
@@ -20,7 +20,7 @@ fn held(status: &Value, own: &Value) -> Held {
         },
         "status": status,
     });
-    Raw::parse(object.to_string()).unwrap().hold("tester", &Dictionary::default())
+    Raw::parse(object.to_string()).unwrap().hold("tester", &mut Vocabulary::default())
 }
 
 fn failed(message: &str) -> Verdict {
@@ -98,7 +98,7 @@ fn only_the_status_and_the_version_may_differ() {
             "metadata": {"name": "a", "uid": "u", "resourceVersion": version, "labels": {"l": label}},
             "spec": {"x": 1}, "status": status,
         });
-        Raw::parse(object.to_string()).unwrap().hold("tester", &Dictionary::default())
+        Raw::parse(object.to_string()).unwrap().hold("tester", &mut Vocabulary::default())
     };
     let before = object(json!({}), "a", "1");
     assert!(!is_otherwise_changed(&before, &object(json!({"x": 1}), "a", "2")));

@@ -93,7 +93,8 @@ impl Table {
                 self.unindex(left, &key);
             }
             if let Some(index) = index {
-                self.index.entry(index).or_default().push(key);
+                // Most have one: a Vec that grows by itself begins with four.
+                self.index.entry(index).or_insert_with(|| Vec::with_capacity(1)).push(key);
             }
         }
         (held, left)

@@ -1,6 +1,7 @@
 //! The end of a pass: tells people how it ended, by status, event and log, and the queue when to look again.
 
 use std::sync::Arc;
+use std::time::Duration;
 
 use serde_json::Value;
 use tracing::{debug, error, info, warn};
@@ -41,7 +42,7 @@ impl Worker {
                 Err(error) => {
                     not_written(&error);
                     if result.is_ok() {
-                        return Finish::Retry;
+                        return self.again(held, &error);
                     }
                 }
             }
@@ -62,11 +63,23 @@ impl Worker {
         }
     }
 
+    /// All is well but for the status. An object that changes faster than its status is written is no
+    /// failure: if this pass has changed children, the next one keeps the pace of such passes.
+    fn again(&self, held: &Held, error: &Error) -> Finish {
+        let outrun = error.reason() == Reason::Conflict.as_str();
+        if outrun && self.writer.pace.has_changed(held.uid()) {
+            Finish::After(Duration::ZERO)
+        } else {
+            Finish::Retry
+        }
+    }
+
     /// True if a failure is of no use to anybody: another instance tells, the object goes with its
-    /// namespace, or it is gone.
+    /// namespace, or it is gone or to go since the pass began.
     fn is_moot(&self, held: &Held) -> bool {
-        let is_there =
-            || self.primary.get(&key_of(held)).is_some_and(|now| now.uid() == held.uid());
+        let is_the_same =
+            |now: Arc<Held>| now.uid() == held.uid() && now.deleting() == held.deleting();
+        let is_there = || self.primary.get(&key_of(held)).is_some_and(is_the_same);
         !self.writer.leads() || self.writer.doomed.contains(held.uid()) || !is_there()
     }
 

@@ -13,6 +13,7 @@ use kubewright_testenv::cache::Cache;
 use kubewright_testenv::progress::Progress;
 
 use crate::everything::{Everything, NAME};
+use crate::pots::Pots;
 
 const PROJECT: &str = r#"
 name = "all-operator"
@@ -42,10 +43,13 @@ spec:
 
 /// Writes the bundle of [`Everything`] below `root`.
 fn write(root: &Path, sample: &str) {
-    let operator = Operator::new(NAME)
-        .controller::<Everything>()
-        .project(PROJECT)
-        .environment("BOOK_IMAGE", "example.com/book:1");
+    let operator = Operator::new(NAME).controller::<Everything>();
+    write_of(operator.environment("BOOK_IMAGE", "example.com/book:1"), root, sample);
+}
+
+/// Writes the bundle of `operator` below `root`.
+fn write_of(operator: Operator, root: &Path, sample: &str) {
+    let operator = operator.project(PROJECT);
     let project = Project::of(NAME, PROJECT).unwrap();
     let mut installation = operator.installation().unwrap();
     installation.image = project.image_of("0.0.1");
@@ -91,6 +95,20 @@ fn upstreams_validators_have_nothing_to_say() {
     let root = tempfile::tempdir().unwrap();
     write(root.path(), SAMPLE);
     assert_eq!(validated(root.path()), "");
+}
+
+#[test]
+fn upstreams_validators_have_nothing_to_say_of_webhooks_either() {
+    let root = tempfile::tempdir().unwrap();
+    let sample = "apiVersion: test.kubewright.dev/v1beta1\nkind: Pot\nmetadata: {name: a}\nspec: {litres: 1}\n---\napiVersion: test.kubewright.dev/v1alpha1\nkind: Pot\nmetadata: {name: a}\nspec: {millilitres: 1000}\n";
+    write_of(Operator::new(NAME).controller::<Pots>(), root.path(), sample);
+    assert_eq!(validated(root.path()), "");
+    let manifests = root.path().join("bundle/manifests");
+    let version = fs::read_to_string(manifests.join("all-operator.clusterserviceversion.yaml"));
+    let version = version.unwrap();
+    assert!(version.contains("webhookdefinitions:") && !version.contains("secrets"), "{version}");
+    let definition = fs::read_to_string(manifests.join("test.kubewright.dev_pots.yaml")).unwrap();
+    assert!(!definition.contains("clientConfig"), "{definition}");
 }
 
 #[test]

@@ -15,6 +15,7 @@ use serde_json::Value;
 use tempfile::TempDir;
 
 use crate::everything::{Everything, NAME};
+use crate::pots::Pots;
 
 const PROJECT: &str = "name = \"all-operator\"\nimage = \"example.com/all-operator\"\n";
 
@@ -32,7 +33,11 @@ pub fn operator() -> Operator {
 }
 
 pub fn written() -> Written {
-    let installation = operator().installation().unwrap();
+    written_of(&operator())
+}
+
+fn written_of(operator: &Operator) -> Written {
+    let installation = operator.installation().unwrap();
     let about = Bundle::default();
     let (image, version) = ("example.com/all-operator".to_owned(), "1.2.3".to_owned());
     let chart = Chart { installation: &installation, about: &about, image, version };
@@ -102,6 +107,22 @@ fn same(found: &Objects, expected: &Objects) {
 fn installation() -> Installation {
     let image = Project::parse(PROJECT).unwrap().image_of("1.2.3");
     Installation { image, ..operator().installation().unwrap() }
+}
+
+#[test]
+fn webhooks_are_in_the_chart_as_in_the_installation() {
+    let operator = Operator::new(NAME).controller::<Pots>().project(PROJECT);
+    let image = Project::parse(PROJECT).unwrap().image_of("1.2.3");
+    let installation = Installation { image, ..operator.installation().unwrap() };
+    let chart = written_of(&operator);
+    same(&rendered(&chart, "--namespace all-operator-system"), &printed(&installation));
+    let without = rendered(&chart, "--namespace other --set crds.install=false");
+    let calls = |name: &String| name.contains("WebhookConfiguration");
+    assert!(
+        !without.keys().any(calls) && without.keys().any(|name| name.contains("webhook-service"))
+    );
+    let elsewhere = serde_json::to_string(&rendered(&chart, "--namespace other")).unwrap();
+    assert!(!elsewhere.contains("all-operator-system"), "{elsewhere}");
 }
 
 #[test]

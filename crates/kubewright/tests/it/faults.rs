@@ -24,7 +24,7 @@ use crate::world::reconciled;
 const RECOVERY: Duration = Duration::from_secs(35);
 
 /// The books' operator behind a proxy of its own.
-async fn behind_proxy(env: &Env, flags: Flags) -> (Running, Proxy) {
+pub async fn behind_proxy(env: &Env, flags: Flags) -> (Running, Proxy) {
     let operator = Operator::new("book-operator").controller::<Books>();
     env.install(&operator.definitions()).await;
     let user = seen::user(env, "operator");
@@ -135,7 +135,7 @@ async fn requests_to_a_paused_api_server_end_by_their_deadline(env: Env) {
         _ => Ok(()),
     });
     // 10 s for the children and 10 s for the status.
-    let second = seen::within(Duration::from_secs(25), "a second pass begins", second).await;
+    let second = seen::within(Duration::from_secs(32), "a second pass begins", second).await;
     tokio::time::sleep_until((paused + Duration::from_secs(40)).into()).await;
     proxy.heal();
     env.environment().apiserver().resume();

@@ -3,6 +3,7 @@
 #![expect(clippy::unwrap_used, clippy::panic, reason = "a test fails by a panic")]
 #![expect(unreachable_pub, reason = "modules of a test binary have no outside")]
 
+mod bereft;
 mod books;
 mod bundle;
 mod chart;
@@ -25,6 +26,7 @@ mod leaving;
 mod logs;
 mod optional;
 mod ownership;
+mod pots;
 mod queue_order;
 mod quiet;
 mod rbac;
@@ -38,4 +40,5 @@ mod shared;
 mod spacing;
 mod status;
 mod terminating;
+mod webhooks;
 mod world;

@@ -111,7 +111,6 @@ async fn a_hundred_changes_in_a_second_cost_few_writes_and_the_last_is_right(env
         merge::<Book>(&env, "a", json!({"spec": {"pages": number}})).await;
         tokio::time::sleep_until(begun + Duration::from_millis(10 * number)).await;
     }
-    let took = begun.elapsed();
     let last = env.eventually("the Deployment follows the last", async || {
         let deployment =
             env.api::<Deployment>().get("a").await.map_err(|error| error.to_string())?;
@@ -119,8 +118,9 @@ async fn a_hundred_changes_in_a_second_cost_few_writes_and_the_last_is_right(env
         if replicas == Some(100) { Ok(deployment) } else { Err(format!("{replicas:?}")) }
     });
     let changes = last.await.metadata.generation.unwrap() - before;
-    // Two at once, then one each 600 ms, and the last.
-    let bound = 3 + i64::try_from(took.as_millis() / 600).unwrap();
+    // Two at once, then one each 600 ms until the last is there: a busy server may tell of it late.
+    let took = begun.elapsed();
+    let bound = 2 + i64::try_from(took.as_millis() / 600).unwrap();
     println!("{changes} writes of the Deployment for 100 changes in {took:?}");
     assert!(changes <= bound, "{changes} writes in {took:?}");
     operator.stop().await;

@@ -70,6 +70,14 @@ fn refused(records: &[AuditRecord]) -> Vec<&AuditRecord> {
     records.iter().filter(|record| record.code == 403).collect()
 }
 
+/// The owners of what was deleted are looked at, once for each child at most; the other requests.
+fn but_for_looks(requests: &[AuditRecord]) -> Vec<String> {
+    let is_look = |request: &String| request.starts_with("get books/");
+    let (looks, others): (Vec<_>, Vec<_>) = shown(requests).into_iter().partition(is_look);
+    assert!(looks.len() <= 2 * BOOKS, "{looks:#?}");
+    others
+}
+
 async fn twenty(env: &Env) -> Running {
     let operator = pairs(env).await;
     for number in 0..BOOKS {
@@ -126,7 +134,7 @@ async fn a_deletion_costs_a_status_an_event_and_the_finalizer(env: Env) {
 }
 
 #[kubewright_testenv::test(controllers)]
-async fn without_a_finalizer_a_deletion_costs_nothing(env: Env) {
+async fn without_a_finalizer_a_deletion_writes_nothing(env: Env) {
     let mut flags = running::flags(&env);
     flags.finalizer = false;
     let operator = running::start::<Pairs>(&env, flags).await;
@@ -138,8 +146,9 @@ async fn without_a_finalizer_a_deletion_costs_nothing(env: Env) {
         if found.is_none() { Ok(()) } else { Err("still there".to_owned()) }
     })
     .await;
-    let requests = settled(|| asked(&env)).await.split_off(before);
-    assert!(requests.is_empty(), "{requests:#?}");
+    let requests = shown(&settled(|| asked(&env)).await.split_off(before));
+    // The end of the child may have come first.
+    assert!(requests.iter().all(|request| request.starts_with("get books/")), "{requests:#?}");
     operator.stop().await;
 }
 
@@ -187,7 +196,7 @@ async fn children_that_cannot_come_back_are_tried_once_per_book_and_no_event_is(
     no_books(&env).await;
     let requests = settled(|| asked(&env)).await.split_off(before);
     assert_eq!(refused(&requests).len(), BOOKS, "{:#?}", shown(&requests));
-    assert_eq!(requests.len(), 3 * BOOKS, "{:#?}", shown(&requests));
+    assert_eq!(but_for_looks(&requests).len(), 3 * BOOKS, "{:#?}", shown(&requests));
     operator.stop().await;
 }
 
@@ -226,6 +235,6 @@ async fn a_namespace_with_twenty_books_goes_and_at_most_one_request_each_is_refu
         let name = format!("b-{number}");
         assert!(refused.iter().filter(|record| record.name == name).count() <= 1);
     }
-    assert!(requests.len() <= 4 * BOOKS, "{:#?}", shown(&requests));
+    assert!(but_for_looks(&requests).len() <= 4 * BOOKS, "{:#?}", shown(&requests));
     operator.stop().await;
 }

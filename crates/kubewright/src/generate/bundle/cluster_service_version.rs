@@ -8,6 +8,8 @@ use serde_json::{Value, json};
 use super::descriptors::{descriptors, title};
 use super::{About, Bundle, Error};
 use crate::generate::rbac::{Scope, merge};
+#[cfg(feature = "webhook")]
+use crate::generate::webhook::Purpose;
 use crate::generate::{Installation, OLDEST_KUBERNETES, is_version, manager, manager_name};
 
 /// The lifecycle manager tells a pod here which namespaces it is to look after; empty means all.
@@ -71,6 +73,11 @@ fn spec(bundle: &Bundle<'_>, about: &About<'_>) -> Value {
     let installation = bundle.installation;
     let kinds = installation.definitions.iter();
     let owned: Vec<_> = kinds.flat_map(|definition| owned(installation, definition)).collect();
+    // A kind has one conversion in the whole cluster.
+    #[cfg(feature = "webhook")]
+    let converts = installation.webhooks.iter().any(|webhook| webhook.purpose == Purpose::Convert);
+    #[cfg(not(feature = "webhook"))]
+    let converts = false;
     let mode = |type_: &str, supported| json!({"type": type_, "supported": supported});
     let maintainers: Vec<_> = about
         .maintainers
@@ -79,7 +86,8 @@ fn spec(bundle: &Bundle<'_>, about: &About<'_>) -> Value {
         .collect();
     let links: Vec<_> =
         more.links.iter().map(|link| json!({"name": link.name, "url": link.url})).collect();
-    json!({
+    #[cfg_attr(not(feature = "webhook"), expect(unused_mut, reason = "nothing is added"))]
+    let mut spec = json!({
         "apiservicedefinitions": {},
         "customresourcedefinitions": {"owned": owned},
         "description": about.description,
@@ -87,8 +95,8 @@ fn spec(bundle: &Bundle<'_>, about: &About<'_>) -> Value {
         "icon": [{"base64data": about.icon.data, "mediatype": about.icon.media_type}],
         "install": {"strategy": "deployment", "spec": install(installation)},
         "installModes": [
-            mode("OwnNamespace", true),
-            mode("SingleNamespace", true),
+            mode("OwnNamespace", !converts),
+            mode("SingleNamespace", !converts),
             mode("MultiNamespace", false),
             mode("AllNamespaces", true),
         ],
@@ -100,7 +108,12 @@ fn spec(bundle: &Bundle<'_>, about: &About<'_>) -> Value {
         "provider": {"name": about.provider.name, "url": about.provider.url},
         "relatedImages": related_images(installation),
         "version": bundle.release.version,
-    })
+    });
+    #[cfg(feature = "webhook")]
+    if !installation.webhooks.is_empty() {
+        spec["webhookdefinitions"] = json!(crate::generate::webhook::definitions(installation));
+    }
+    spec
 }
 
 /// A kind as a console shows it, once for each version.

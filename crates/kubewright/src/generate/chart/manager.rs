@@ -25,6 +25,13 @@ pub(super) fn templates(open: &mut Open) -> Result<Vec<File>, yaml::Error> {
     ] {
         files.push(open.file(format!("manager/{name}.yaml"), condition, object)?);
     }
+    #[cfg(feature = "webhook")]
+    for object in crate::generate::webhook::objects(&open.cluster) {
+        let kind = snake_case(object["kind"].as_str().unwrap_or_default());
+        // A cluster has one of each, with the definitions; the Service is where the operator is.
+        let condition = (kind != "service").then_some("if .Values.crds.install");
+        files.push(open.file(format!("webhook/{kind}.yaml"), condition, object)?);
+    }
     for mut object in leaving {
         object["metadata"]["annotations"] = json!({
             "helm.sh/hook": "pre-delete",

@@ -33,13 +33,16 @@ impl Open {
             .iter()
             .map(|(name, _)| (name.clone(), holes.text(&variable(name))));
         let environment = environment.collect();
-        let cluster = Installation {
+        #[cfg_attr(not(feature = "webhook"), expect(unused_mut, reason = "nothing is converted"))]
+        let mut cluster = Installation {
             namespace,
             image,
             environment,
             scope: Scope::Cluster,
             ..installation.clone()
         };
+        #[cfg(feature = "webhook")]
+        cluster.converts_at_home();
         let watched = holes.text(".");
         let scope = Scope::Namespaces(vec![watched.clone()]);
         let watching = Installation { scope, ..cluster.clone() };

@@ -14,7 +14,7 @@ use crate::generate::{Installation, install, yaml};
 /// All files below `templates/`, with paths from there; without their first line.
 pub(super) fn templates(chart: &Chart<'_>) -> Result<Vec<File>, yaml::Error> {
     let mut open = Open::new(chart.installation);
-    let mut files = definitions(chart.installation, &mut open)?;
+    let mut files = definitions(&open.cluster.clone(), &mut open)?;
     files.extend(access(&mut open)?);
     files.extend(manager::templates(&mut open)?);
     files.push(File { path: "_helpers.tpl".to_owned(), text: helpers(&open.cluster.operator) });

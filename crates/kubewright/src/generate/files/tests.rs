@@ -7,7 +7,7 @@ use crate::generate::crd::tests::fixture::Everything;
 use crate::generate::crd::tidy;
 use crate::generate::rbac::{Access, Scope, rule};
 
-pub(in crate::generate) fn installation() -> Installation {
+pub(crate) fn installation() -> Installation {
     Installation {
         operator: "a-operator".to_owned(),
         definitions: vec![tidy(Everything::crd())],
@@ -22,6 +22,7 @@ pub(in crate::generate) fn installation() -> Installation {
         namespace: "a-operator-system".to_owned(),
         image: "a".to_owned(),
         scope: Scope::Cluster,
+        webhooks: Vec::new(),
     }
 }
 

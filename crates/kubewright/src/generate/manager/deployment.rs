@@ -4,6 +4,8 @@ use serde_json::{Value, json};
 
 use super::{HEALTH_PORT, pod_labels};
 use crate::generate::rbac::Scope;
+#[cfg(feature = "webhook")]
+use crate::generate::webhook;
 use crate::generate::{Installation, manager_name, metadata};
 
 /// One replica, which may do nothing on its node that it does not need.
@@ -41,6 +43,12 @@ pub fn deployment(installation: &Installation) -> Value {
 }
 
 fn container(installation: &Installation) -> Value {
+    let ports = [json!({"name": "health", "containerPort": HEALTH_PORT, "protocol": "TCP"})];
+    #[cfg(feature = "webhook")]
+    let webhooks = (!installation.webhooks.is_empty()).then(webhook::container_port);
+    #[cfg(not(feature = "webhook"))]
+    let webhooks = None;
+    let ports: Vec<_> = ports.into_iter().chain(webhooks).collect();
     json!({
         "name": "manager",
         "image": installation.image,
@@ -48,7 +56,7 @@ fn container(installation: &Installation) -> Value {
         "imagePullPolicy": "IfNotPresent",
         "args": ["run", "--leader-elect", format!("--health-probe-bind-address=:{HEALTH_PORT}")],
         "env": environment(installation),
-        "ports": [{"name": "health", "containerPort": HEALTH_PORT, "protocol": "TCP"}],
+        "ports": ports,
         "livenessProbe": probe("/healthz", 15, 20),
         "readinessProbe": probe("/readyz", 1, 5),
         "resources": {

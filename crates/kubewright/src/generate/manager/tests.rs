@@ -15,6 +15,7 @@ fn installation() -> Installation {
         namespace: "guestbook-operator-system".to_owned(),
         image: "example.com/guestbook-operator:v1".to_owned(),
         scope: Scope::Cluster,
+        webhooks: Vec::new(),
     }
 }
 

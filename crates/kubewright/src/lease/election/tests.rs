@@ -89,8 +89,21 @@ fn a_renewal_without_an_answer_leaves_time_for_others() {
         limits.push(request_limit(Some(left), &timing));
         left = left.saturating_sub(limits[limits.len() - 1]);
     }
-    assert_eq!(limits, [2_500, 2_000, 500].map(Duration::from_millis));
-    assert_eq!(request_limit(None, &timing), Duration::from_secs(5));
+    assert_eq!(limits, [6, 2].map(Duration::from_secs));
+    assert_eq!(request_limit(None, &timing), Duration::from_millis(6_500));
+}
+
+/// E12: each renewal is sent when the one before it is answered.
+#[test]
+fn a_server_that_takes_five_seconds_for_each_answer_costs_nobody_the_lease() {
+    let (timing, slow) = (Timing::default(), Duration::from_millis(5_100));
+    let (mut renewed, mut sent) = (Duration::ZERO, timing.renew_every);
+    for _ in 0..10 {
+        let left = (renewed + timing.renew_deadline).saturating_sub(sent);
+        assert!(request_limit(Some(left), &timing) > slow, "{left:?}");
+        renewed = sent;
+        sent += slow.max(timing.renew_every);
+    }
 }
 
 #[kubewright_testenv::test]

@@ -8,7 +8,7 @@ use kube::{Api, Client, ResourceExt as _};
 use serde::Serialize;
 use serde_json::{Value, json};
 
-use crate::held::{Dictionary, Held};
+use crate::held::{Held, Vocabulary};
 use crate::intent::Intent;
 use crate::raw::Raw;
 use crate::rename;
@@ -44,7 +44,7 @@ impl Subject {
 
     /// As after a restart: nothing is remembered.
     pub(super) fn held(raw: &Raw) -> Held {
-        raw.clone().hold(MANAGER, &Dictionary::default())
+        raw.clone().hold(MANAGER, &mut Vocabulary::default())
     }
 
     pub(super) fn is_quiet(&self, raw: &Raw) -> bool {

@@ -1,0 +1,7 @@
+//! The server and its certificate on a real API server: rotation under load, and what is thrown at it.
+
+mod client;
+mod garbage;
+mod jugs;
+mod latency;
+mod rotation;
