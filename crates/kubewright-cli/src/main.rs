@@ -2,7 +2,9 @@
 //! causes, turns the outcome into an exit code. What a verb does is in `verbs`.
 
 mod archive;
+mod bundle;
 mod cluster;
+mod olm;
 mod output;
 mod project;
 mod registry;

@@ -142,6 +142,16 @@ impl Project {
         })
     }
 
+    /// The same for the image of its bundle, whose name is the project's with `-bundle`.
+    pub(crate) fn bundle_image_or(&self, named: Option<Reference>) -> anyhow::Result<Reference> {
+        if let Some(named) = named {
+            return Ok(named);
+        }
+        let mut image = self.image_or(None)?;
+        image.repository.push_str("-bundle");
+        Ok(image)
+    }
+
     /// True if the project itself says how to build with `profile`.
     pub(crate) fn has_profile(&self, profile: &str) -> anyhow::Result<bool> {
         let path = self.metadata()?.workspace_root.join("Cargo.toml");

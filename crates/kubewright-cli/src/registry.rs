@@ -1,4 +1,5 @@
-//! Pushes an image to a registry, by the protocol that all of them speak (OCI distribution).
+//! Pushes an image to a registry, by the protocol that all of them speak (OCI distribution). Reading one is
+//! `pull`'s.
 //!
 //! Owns the order: blobs first and only those that are missing, then the manifest that names them;
 //! and how often something is tried again. How one request is sent is `session`'s.
@@ -6,6 +7,7 @@
 mod challenge;
 mod credentials;
 mod error;
+mod pull;
 mod reference;
 mod session;
 
@@ -19,6 +21,7 @@ use kubewright_testenv::progress::Progress;
 use serde_json::json;
 use sha2::{Digest as _, Sha256};
 
+pub(crate) use pull::{Image, pull};
 pub(crate) use reference::Reference;
 
 use crate::archive::{Archive, digest, megabytes};

@@ -13,6 +13,7 @@ pub(crate) mod plan;
 pub(crate) mod project;
 pub(crate) mod record;
 pub(crate) mod warnings;
+pub(crate) mod webhook;
 
 /// `template` with each `{{key}}` replaced.
 fn render(template: &str, values: &[(&str, &str)]) -> String {

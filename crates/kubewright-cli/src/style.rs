@@ -48,7 +48,8 @@ impl Paint {
         self.styled(HEADING, text)
     }
 
-    fn careful(self, text: &str) -> String {
+    /// What works and will be regretted.
+    pub(crate) fn careful(self, text: &str) -> String {
         self.styled(CAREFUL, text)
     }
 

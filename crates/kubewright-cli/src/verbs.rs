@@ -2,6 +2,9 @@
 
 mod add;
 mod build;
+mod bundle;
+mod catalog;
+mod cleanup;
 mod completion;
 mod deploy;
 mod dev;
@@ -9,7 +12,10 @@ mod help;
 mod ignored;
 mod image;
 mod new;
+mod olm;
 mod operator;
+mod run_bundle;
+mod scorecard;
 mod summary;
 mod test;
 mod undeploy;
@@ -100,8 +106,11 @@ enum Verb {
     /// Until Ctrl-C. Needs a project, that is a folder with kubewright.toml, and its kinds on the cluster:
     /// `kubewright install`. `kubewright run -- --help` tells the operator's flags. With `--local` it does what
     /// `kubewright up local` does.
+    ///
+    /// `kubewright run bundle` and `kubewright run bundle-upgrade` install a bundle through OLM instead, from any
+    /// folder; `kubewright run bundle --help` tells all about them.
     #[command(
-        after_help = "Example:\n  kubewright run\n  kubewright run --namespace=default --log-level=debug"
+        after_help = "Example:\n  kubewright run\n  kubewright run --namespace=default --log-level=debug\n  kubewright run bundle example.com/operator-bundle:v0.0.1"
     )]
     Run(operator::Passed),
     /// Write all files that follow from the operator's code, or print one
@@ -137,6 +146,54 @@ enum Verb {
         after_help = "Example:\n  kubewright build\n  kubewright build example.com/operator:v0.0.1"
     )]
     Build(build::Build),
+    /// A release for the Operator Lifecycle Manager: make, check, build, push
+    ///
+    /// Without another verb the operator writes its bundle, from its own code, and it is checked as `bundle
+    /// validate` does. What code cannot know, as the icon, is in [bundle] of kubewright.toml.
+    ///
+    /// Needs a project, that is a folder with kubewright.toml.
+    #[command(
+        after_help = "Example:\n  kubewright bundle --version 0.0.1 --channels stable\n  kubewright bundle validate"
+    )]
+    Bundle(bundle::Bundle),
+    /// Do the static tests of Operator SDK's scorecard on a bundle
+    ///
+    /// The six tests that need no cluster, here and at once. The bundle has the configuration for the real one,
+    /// too: `tests/scorecard/config.yaml`. A test that fails makes the exit code 1; a suggestion does not.
+    ///
+    /// With `-o json` it answers with a list; the keys of each test are `name`, `state` (`pass` or `fail`),
+    /// `errors` and `suggestions`. Needs nothing but the folder.
+    #[command(
+        after_help = "Example:\n  kubewright scorecard\n  kubewright scorecard bundle -o json"
+    )]
+    Scorecard(scorecard::Scorecard),
+    /// Put the bundle into a catalogue of your own
+    ///
+    /// Writes CATALOG/PACKAGE/catalog.yaml, a file-based catalogue, and the Dockerfile of its image. Releases that
+    /// are in it already stay; a new one replaces the newest before it in each of its channels.
+    ///
+    /// Needs a project, that is a folder with kubewright.toml, and the bundle.
+    #[command(
+        after_help = "Example:\n  kubewright catalog\n  kubewright catalog --bundle-image example.com/operator-bundle:v0.0.1"
+    )]
+    Catalog(catalog::Catalog),
+    /// The Operator Lifecycle Manager on the cluster: install, look, take off
+    #[command(
+        subcommand,
+        after_help = "Example:\n  kubewright olm install\n  kubewright olm status"
+    )]
+    Olm(olm::Olm),
+    /// Take off what `kubewright run bundle` installed
+    ///
+    /// The operator with its kinds and all their objects, and what was made to install it. Works from any state: after
+    /// an interruption, with an operator that never came up, without OLM. What hangs on a finalizer that nobody
+    /// takes off is freed after half a minute, and named.
+    ///
+    /// Needs nothing but the cluster.
+    #[command(
+        after_help = "Example:\n  kubewright cleanup memcached-operator --namespace operators"
+    )]
+    Cleanup(cleanup::Cleanup),
     /// Install what is missing and run: `operator-sdk up local`
     #[command(subcommand, after_help = "Example:\n  kubewright up local --namespace=default")]
     Up(up::Up),
@@ -197,6 +254,11 @@ impl Kubewright {
             Verb::Generate(passed) => passed.generate(),
             Verb::Test(test) => test.run(),
             Verb::Build(build) => build.run(),
+            Verb::Bundle(bundle) => bundle.run(),
+            Verb::Scorecard(scorecard) => scorecard.run(),
+            Verb::Catalog(catalog) => catalog.run(),
+            Verb::Olm(olm) => olm.run(),
+            Verb::Cleanup(cleanup) => cleanup.run(),
             Verb::Up(up) => up.run(),
             Verb::Version(version) => version.run(),
             Verb::Completion(completion) => completion.run(),

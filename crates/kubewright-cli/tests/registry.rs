@@ -97,6 +97,26 @@ fn what_is_pulled_is_what_was_pushed() {
 }
 
 #[test]
+fn a_bundle_in_a_registry_says_what_it_is_by_its_labels() {
+    let (project, registry) = (project(), Registry::open());
+    let image = format!("{}/team/memcached-bundle:v0.0.1", registry.address());
+    let own = concat!(env!("CARGO_MANIFEST_DIR"), "/../../bundle");
+    for arguments in [&["bundle", "build", own, "--image", &image][..], &["bundle", "push", &image]]
+    {
+        let output = kubewright(project.path(), arguments);
+        assert!(output.status.success(), "{}", text(&output.stderr));
+    }
+    let manifest = registry.get("team/memcached-bundle/manifests/v0.0.1");
+    let manifest: Value = serde_json::from_slice(&manifest).unwrap();
+    let configuration = manifest["config"]["digest"].as_str().unwrap();
+    let configuration = registry.get(&format!("team/memcached-bundle/blobs/{configuration}"));
+    let configuration: Value = serde_json::from_slice(&configuration).unwrap();
+    let labels = &configuration["config"]["Labels"];
+    assert_eq!(labels["operators.operatorframework.io.bundle.mediatype.v1"], "registry+v1");
+    assert_eq!(labels["operators.operatorframework.io.bundle.package.v1"], "memcached-operator");
+}
+
+#[test]
 fn a_registry_with_users_takes_an_image_from_who_has_signed_in() {
     let (project, registry) = (project(), Registry::with_user("jane:secret"));
     let image = format!("{}/sample:1", registry.address());

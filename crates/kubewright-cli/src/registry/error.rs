@@ -1,6 +1,6 @@
 //! What goes wrong between this program and a registry, in words that say what to do.
 
-/// Why a push failed.
+/// Why a push failed, or the look at an image.
 #[derive(Debug, thiserror::Error)]
 pub(super) enum PushError {
     /// No answer.
@@ -32,6 +32,21 @@ pub(super) enum PushError {
          make the repository there, or check its name"
     )]
     Absent { registry: String, repository: String, said: String },
+    /// 401 and 403 to who reads. Some registries say this of what they do not have, too.
+    #[error(
+        "the registry {registry} does not let you read {image}{said}: check its name, or sign in with \
+         `docker login {registry}`"
+    )]
+    Unreadable { registry: String, image: String, said: String },
+    /// 404 to who reads.
+    #[error(
+        "the registry {registry} has no image {image}{said}: push it with \
+         `kubewright bundle push {image}`, or check its name"
+    )]
+    NoImage { registry: String, image: String, said: String },
+    /// What came is not what its name says, or nothing that is known here.
+    #[error("cannot use {image}: {reason}")]
+    Unusable { image: String, reason: String },
     /// Any other answer than the protocol's.
     #[error("the registry {registry} answered {status} to {what}{said}")]
     Answer { registry: String, status: u16, what: &'static str, said: String },

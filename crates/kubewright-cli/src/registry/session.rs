@@ -21,6 +21,13 @@ use super::reference::Reference;
 const CONNECT: Duration = Duration::from_secs(10);
 /// For one answer after a request is sent; registries store what they got before they answer.
 const ANSWER: Duration = Duration::from_mins(2);
+/// What is understood of what a registry keeps.
+const ACCEPTED: &str = "application/vnd.oci.image.index.v1+json, \
+    application/vnd.docker.distribution.manifest.list.v2+json, \
+    application/vnd.oci.image.manifest.v1+json, \
+    application/vnd.docker.distribution.manifest.v2+json, */*";
+/// More than any bundle is; an image of a program by mistake is not read to its end.
+const LARGEST: u64 = 32 << 20;
 /// What an issuer of tokens knows this program by.
 const CLIENT: &str = "kubewright";
 
@@ -67,6 +74,25 @@ impl Session {
             404 => Ok(false),
             _ => Err(self.refusal(response, "the question for a blob")),
         }
+    }
+
+    /// What is at `address`, which belongs to `image`.
+    pub(super) fn get(&mut self, address: &str, image: &str) -> Result<Vec<u8>, PushError> {
+        let mut response = self.send(&Method::GET, address, &Content::Nothing)?;
+        let status = response.status().as_u16();
+        if status == 200 {
+            let read = response.body_mut().with_config().limit(LARGEST).read_to_vec();
+            return read.map_err(|error| self.unreachable(error));
+        }
+        let said = said(&response.body_mut().read_to_string().unwrap_or_default());
+        let (registry, image) = (self.reference.registry.clone(), image.to_owned());
+        Err(match status {
+            401 | 403 => PushError::Unreadable { registry, image, said },
+            404 => PushError::NoImage { registry, image, said },
+            status => {
+                PushError::Answer { registry, status, what: "the request for an image", said }
+            }
+        })
     }
 
     /// Begins an upload and gives the address where it is to be put.
@@ -123,9 +149,12 @@ impl Session {
         if let Some(authorization) = self.authorization.as_ref().filter(|_| self.is_ours(address)) {
             request = request.header(header::AUTHORIZATION, authorization);
         }
+        if method == Method::GET {
+            request = request.header(header::ACCEPT, ACCEPTED);
+        }
         let failed = |error| self.unreachable(error);
         let answer = match content {
-            Content::Nothing if method == Method::HEAD => {
+            Content::Nothing if method == Method::HEAD || method == Method::GET => {
                 self.agent.run(request.body(()).map_err(|error| failed(error.into()))?)
             }
             Content::Nothing => {

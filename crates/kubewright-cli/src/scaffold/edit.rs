@@ -1,11 +1,15 @@
 //! Edits of Rust that is there already: by parsing it, never by comments that mark a place. Pure: text in,
 //! text out, and only the text that is added differs.
 
+mod webhook;
+
 use std::ops::Range;
 
 use syn::spanned::Spanned as _;
 use syn::visit::{self, Visit};
 use syn::{Expr, ExprCall, ExprMethodCall, File, Item};
+
+pub(crate) use webhook::{fields, wired};
 
 /// The calls that describe an operator; new ones go after the last of them.
 const DESCRIBING: [&str; 6] = ["controller", "environment", "kind", "project", "sample", "version"];
@@ -27,6 +31,12 @@ pub(crate) enum EditError {
     /// There is more than one.
     #[error("there is more than one `Operator::new(…)` in it")]
     Operators,
+    /// There is no controller to add something to.
+    #[error("there is no `fn wire` in it, or more than one")]
+    NoWire,
+    /// It is not where it was scaffolded.
+    #[error("there is no struct `{0}` with named fields in it")]
+    NoStruct(String),
 }
 
 fn parsed(text: &str) -> Result<File, EditError> {

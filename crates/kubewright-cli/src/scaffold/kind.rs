@@ -33,6 +33,11 @@ impl<'a> NewKind<'a> {
         Self { project, kind, api, module }
     }
 
+    /// The module of the type.
+    pub(crate) fn module(&self) -> &str {
+        &self.module
+    }
+
     /// The file of the type.
     pub(crate) fn path(&self) -> String {
         format!("src/{}.rs", self.module)
@@ -248,11 +253,11 @@ const COMMAND_FIELD: &str = "
 const PORTS: &str = "
         ports: Some(vec![ContainerPort { container_port: KIND.spec.container_port, ..Default::default() }]),";
 
-fn cannot(path: &str, error: EditError) -> anyhow::Error {
+pub(super) fn cannot(path: &str, error: EditError) -> anyhow::Error {
     anyhow::Error::new(error).context(format!("{path} cannot be edited, so nothing was changed"))
 }
 
 /// As it is spelt, not as it is spoken.
-fn article(word: &str) -> &'static str {
+pub(super) fn article(word: &str) -> &'static str {
     if word.starts_with(['A', 'E', 'I', 'O', 'U']) { "an" } else { "a" }
 }

@@ -184,6 +184,14 @@ impl GroupVersionKind {
         Ok(Self { group: group.to_owned(), version: version.to_owned(), kind: kind.to_owned() })
     }
 
+    /// Checks `version` as another one of the same kind.
+    pub(crate) fn other_version(&self, version: &str) -> Result<Self, String> {
+        if version == self.version {
+            return Err(format!("{version} is the version that is stored: --spoke is another one"));
+        }
+        Self::new(&self.group, version, &self.kind)
+    }
+
     /// `cache.example.com/v1alpha1`
     pub(crate) fn api_version(&self) -> String {
         format!("{}/{}", self.group, self.version)

@@ -61,6 +61,8 @@ fn fill(table: &mut Table, api: &Api) {
         command,
         port,
         run_as_user,
+        webhooks,
+        spokes,
     } = api;
     table.insert("group", value(group));
     table.insert("version", value(version));
@@ -85,6 +87,11 @@ fn fill(table: &mut Table, api: &Api) {
     }
     if let Some(user) = run_as_user {
         table.insert("run-as-user", value(*user));
+    }
+    for (key, list) in [("webhooks", webhooks), ("spokes", spokes)] {
+        if !list.is_empty() {
+            table.insert(key, value(list.iter().collect::<toml_edit::Array>()));
+        }
     }
 }
 

@@ -2,6 +2,7 @@
 
 mod ask;
 mod request;
+mod webhook;
 
 use std::str::FromStr as _;
 
@@ -19,6 +20,7 @@ use crate::scaffold::{record, warnings};
 use crate::style;
 use ask::Wanted;
 use request::Request;
+use webhook::Webhook;
 
 #[derive(Debug, Subcommand)]
 pub(super) enum Add {
@@ -34,6 +36,12 @@ pub(super) enum Add {
         after_help = "Example:\n  kubewright add controller --api-version cache.example.com/v1alpha1 --kind Memcached"
     )]
     Controller(AddController),
+    /// What is looked at, filled in or converted before an object of a kind is taken
+    ///
+    /// Writes the functions for you to fill in, with tests, and declares them in the controller. The server, its
+    /// certificate, the Service and the configurations follow from that.
+    #[command(after_help = WEBHOOKS)]
+    Webhook(Webhook),
 }
 
 #[derive(Debug, Subcommand)]
@@ -41,7 +49,14 @@ pub(super) enum Create {
     /// A kind, and the controller that looks after it: as `kubewright add api`
     #[command(after_help = EXAMPLES)]
     Api(Box<Api>),
+    /// What is looked at, filled in or converted before an object is taken: as `kubewright add webhook`
+    #[command(after_help = WEBHOOKS)]
+    Webhook(Webhook),
 }
+
+const WEBHOOKS: &str = "Examples:
+  kubewright add webhook --group cache --version v1alpha1 --kind Memcached --defaulting --validation
+  kubewright add webhook --group cache --version v1alpha1 --kind Memcached --conversion --spoke v1beta1";
 
 const EXAMPLES: &str = "Examples:
   kubewright add api --group webapp --version v1 --kind Guestbook
@@ -119,14 +134,17 @@ impl Add {
         match self {
             Self::Api(api) => api.run(false),
             Self::Controller(controller) => controller.run(),
+            Self::Webhook(webhook) => webhook.run(),
         }
     }
 }
 
 impl Create {
     pub(super) fn run(self) -> anyhow::Result<()> {
-        let Self::Api(api) = self;
-        api.run(true)
+        match self {
+            Self::Api(api) => api.run(true),
+            Self::Webhook(webhook) => webhook.run(),
+        }
     }
 }
 
@@ -202,6 +220,7 @@ impl Api {
             command: self.image_container_command.clone(),
             port: self.image_container_port,
             run_as_user: self.image.as_ref().map(|_| self.run_as_user.unwrap_or(USER)),
+            ..Recorded::default()
         })
     }
 }

@@ -8,11 +8,12 @@ use clap::Command;
 use crate::style::HEADING;
 
 /// Headings and the verbs under them. What is not named here comes last.
-const GROUPS: [(&str, &[&str]); 4] = [
+const GROUPS: [(&str, &[&str]); 5] = [
     ("Make a project", &["new", "init", "add", "create"]),
     ("Every day", &["generate", "test", "install", "uninstall", "run", "build"]),
     ("A Kubernetes of your own", &["dev"]),
     ("Images and clusters", &["image", "deploy", "undeploy"]),
+    ("Catalogues", &["bundle", "scorecard", "catalog", "olm", "cleanup"]),
 ];
 const REST: &str = "The rest";
 

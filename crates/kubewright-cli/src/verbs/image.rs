@@ -6,11 +6,13 @@ mod build;
 mod bundle;
 mod engine;
 
+use std::path::PathBuf;
+
 use clap::{Args, Subcommand};
 
 use super::dev;
 use crate::archive::Archive;
-use crate::output;
+use crate::output::{self, Format};
 use crate::project::Project;
 use crate::registry::{self, Reference};
 
@@ -70,6 +72,24 @@ pub(super) struct Load {
 /// Builds the operator's image and calls it `image`.
 pub(super) fn build(image: Reference) -> anyhow::Result<()> {
     build::Build::of(image).run()
+}
+
+/// Builds the image of the bundle in `folder`.
+pub(super) fn build_bundle(
+    folder: PathBuf,
+    image: Option<Reference>,
+    format: Format,
+) -> anyhow::Result<()> {
+    build::Build::of_bundle(folder, image, format).run()
+}
+
+/// Pushes the image of a bundle; without a name, the project's with `-bundle`.
+pub(super) fn push_bundle(image: Option<Reference>, plain_http: bool) -> anyhow::Result<()> {
+    let image = match image {
+        Some(image) => image,
+        None => Project::find()?.bundle_image_or(None)?,
+    };
+    Push { image: Some(image), plain_http }.run()
 }
 
 impl Image {

@@ -3,6 +3,7 @@
 
 use clap::Args;
 
+use super::run_bundle::RunBundle;
 use super::up::Local;
 use crate::project::Project;
 
@@ -21,8 +22,12 @@ impl Passed {
         Err(Project::find()?.become_operator(&arguments))
     }
 
-    /// The operator's `run`; with `--local` among the arguments, what `up local` does.
+    /// The operator's `run`; with `--local` among the arguments, what `up local` does; with `bundle` as the
+    /// first, a bundle through OLM.
     pub(super) fn run_operator(self) -> anyhow::Result<()> {
+        if let Some(run) = RunBundle::asked_for(&self.arguments) {
+            return run?.run();
+        }
         match Local::asked_for(&self.arguments) {
             None => self.run("run"),
             Some(local) => local?.run(),

@@ -3,6 +3,7 @@
 //! Owns the order. The operator goes first, and takes its finalizers along; what it had no time for is
 //! done here, then the kinds go with their objects, then its rights, then its namespace.
 
+mod certificate;
 mod namespace;
 
 use clap::Args;
@@ -82,6 +83,8 @@ impl Undeploy {
             cluster::remove_definitions(client, operator, &definitions, &mut print).await?;
         }
         cluster::delete(client, &rest, &mut print).await?;
+        let certificates = certificate::made_by(client, operator, &namespace).await?;
+        cluster::delete(client, &certificates, &mut print).await?;
         let kept = if self.keep_crd { definitions.as_slice() } else { &[] };
         namespace::remove(client, operator, &namespace, kept).await
     }

@@ -5,9 +5,10 @@ use std::path::PathBuf;
 use std::process::Command;
 
 use crate::folder::Folder;
+use crate::upstream;
 
 /// Everything that `add` can write, side by side.
-const KINDS: [&str; 11] = [
+const KINDS: [&str; 14] = [
     "create api --group cache --version v1alpha1 --kind Memcached --image=memcached:1.4.36-alpine --image-container-command=memcached,-m=64,-o,modern,-v --image-container-port=11211 --run-as-user=1001",
     "add api --group web --version v1 --kind Page --image example.com/page:1",
     "add api --group web --version v1 --kind Image --image example.com/image --image-container-port 80",
@@ -19,7 +20,20 @@ const KINDS: [&str; 11] = [
     "add api --group web --version v1 --kind Note --no-controller",
     "add api --api-version=other.example.org/v1 --kind=AVeryLongNameOfAKindThatIsWrittenOnSeveralLines",
     "add controller --api-version=other.example.org/v1 --kind=AVeryLongNameOfAKindThatIsWrittenOnSeveralLines",
+    "create webhook --group cache --version v1alpha1 --kind Memcached --defaulting --programmatic-validation --conversion --spoke v1beta1",
+    "add webhook --group webapp --version v1 --kind Guestbook --validation",
+    "add webhook --group net --version v1beta1 --kind DNSZone --conversion --spoke v1",
 ];
+
+/// What a person adds before a bundle can be made.
+const BUNDLE: &str = r#"
+[bundle]
+display-name = "Sorts"
+description = "Keeps objects of all sorts."
+provider = { name = "Example" }
+maintainers = [{ name = "A Person", email = "person@example.com" }]
+icon = '<svg xmlns="http://www.w3.org/2000/svg" width="1" height="1"/>'
+"#;
 
 /// Shared by everything that is scaffolded in tests, so that the libraries are compiled once.
 fn target() -> PathBuf {
@@ -43,7 +57,7 @@ fn kinds_of_all_sorts_compile_without_a_warning_and_pass_their_tests() {
 
     let said = project.kubewright_with("test", "CARGO_TARGET_DIR", &target()).all();
     assert!(!said.stderr.contains("warning"), "{}", said.stderr);
-    assert!(said.stdout.contains("test result: ok. 12 passed"), "{}", said.stdout);
+    assert!(said.stdout.contains("test result: ok. 16 passed"), "{}", said.stdout);
 
     let generate = |line| project.kubewright_with(line, "CARGO_TARGET_DIR", &target()).all();
     generate("generate");
@@ -54,7 +68,14 @@ fn kinds_of_all_sorts_compile_without_a_warning_and_pass_their_tests() {
         "deploy/install.yaml",
         "deploy/crds/web.example.com_notes.yaml",
         "deploy/rbac/manager_role.yaml",
+        "deploy/manager/validating_webhook_configuration.yaml",
     ] {
         assert!(files.iter().any(|file| file == expected), "{files:?}");
     }
+
+    let described = project.read("kubewright.toml") + BUNDLE;
+    std::fs::write(project.path("kubewright.toml"), described).unwrap();
+    let said = generate("bundle --version 0.1.0 --channels stable").stdout;
+    assert!(said.ends_with("bundle: 0 errors, 0 warnings\n"), "{said}");
+    assert_eq!(upstream::said(&project.path("bundle")), Vec::<String>::new());
 }

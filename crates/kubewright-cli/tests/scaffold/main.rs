@@ -9,6 +9,9 @@
 mod compiled;
 mod folder;
 mod refused;
+#[path = "../bundle/upstream.rs"]
+mod upstream;
+mod webhooks;
 
 use std::fs;
 
@@ -146,6 +149,7 @@ fn what_is_there_already_is_said_and_nothing_changes() {
         assert_eq!(said, expected);
     }
     let said = project.kubewright("add api --group cache --version v1 --kind Memcached").failed();
+    assert!(said.contains("--conversion --spoke v1`"), "{said}");
     assert!(said.contains("change `version` in its `#[kube(…)]`"), "{said}");
     assert_eq!(project.contents(), before);
 }

@@ -63,10 +63,22 @@ impl Request<'_> {
         let there = self.project.api.iter().find(|api| api.group == *group && api.kind == *kind);
         if let Some(Api { version: other, .. }) = there.filter(|api| api.version != *version) {
             anyhow::bail!(
-                "{kind} is there already as {group}/{other}, and one kind in two versions needs conversion, which is \
-                 not supported yet: to move to {version}, change `version` in its `#[kube(…)]` and in kubewright.toml"
+                "{kind} is there already as {group}/{other}: for a second version, `kubewright add webhook --api-version \
+                 {group}/{other} --kind {kind} --conversion --spoke {version}`; to move to {version}, change `version` in its \
+                 `#[kube(…)]` and in kubewright.toml"
             );
         }
+        Ok(there)
+    }
+
+    /// The kind as it is recorded, which must have a controller.
+    pub(super) fn controlled(&self) -> anyhow::Result<&Api> {
+        let there = self.there()?.with_context(|| self.missing())?;
+        anyhow::ensure!(
+            there.controller,
+            "{} has no controller, in which its webhooks are declared: `kubewright add controller` writes it",
+            self.kind
+        );
         Ok(there)
     }
 
@@ -85,7 +97,7 @@ impl Request<'_> {
         )
     }
 
-    fn finish(&self, mut plan: Plan, closing: &str) -> anyhow::Result<()> {
+    pub(super) fn finish(&self, mut plan: Plan, closing: &str) -> anyhow::Result<()> {
         format(&mut plan, self.place.root());
         self.ending.finish(&plan, closing)
     }

@@ -53,6 +53,11 @@ impl Build {
         Self { image: Some(image), ..Self::default() }
     }
 
+    /// The image of the bundle in `folder`.
+    pub(super) fn of_bundle(folder: PathBuf, image: Option<Reference>, format: Format) -> Self {
+        Self { bundle: Some(folder), image, format, ..Self::default() }
+    }
+
     pub(super) fn run(self) -> anyhow::Result<()> {
         if self.load {
             dev::expect_nodes()?;
@@ -75,11 +80,10 @@ impl Build {
     }
 
     fn name(&self, project: &Project) -> anyhow::Result<Reference> {
-        let mut image = project.image_or(self.image.clone())?;
-        if self.bundle.is_some() && self.image.is_none() {
-            image.repository.push_str("-bundle");
+        match self.bundle {
+            Some(_) => project.bundle_image_or(self.image.clone()),
+            None => project.image_or(self.image.clone()),
         }
-        Ok(image)
     }
 
     fn write(&self, project: &Project, image: &Reference, path: &Path) -> anyhow::Result<()> {

@@ -1,0 +1,195 @@
+//! A file-based catalogue: one package with its channels and releases. Pure: bundle and what the catalogue
+//! holds already -> what it is to hold.
+
+use semver::Version;
+use serde_json::{Map, Value, json};
+
+use super::csv::Spec;
+use super::{Bundle, ClusterServiceVersion};
+
+/// What a catalogue keeps of a release beside its examples, for its page.
+const SHOWN: [&str; 9] = [
+    "description",
+    "displayName",
+    "installModes",
+    "keywords",
+    "links",
+    "maintainers",
+    "maturity",
+    "minKubeVersion",
+    "provider",
+];
+
+/// Why there can be no catalogue.
+#[derive(Debug, thiserror::Error)]
+pub(crate) enum Error {
+    #[error("the bundle has errors: `kubewright bundle validate` tells them")]
+    Invalid,
+    #[error("the catalogue is of the package `{found}`, not of `{expected}`")]
+    Package { found: String, expected: String },
+}
+
+/// What is published.
+struct Published<'a> {
+    package: &'a str,
+    image: &'a str,
+    csv: &'a ClusterServiceVersion,
+    spec: &'a Spec,
+    object: &'a Value,
+    channels: Vec<&'a str>,
+    default_channel: &'a str,
+}
+
+/// The package that the bundle belongs to.
+pub(crate) fn package(bundle: &Bundle) -> Result<&str, Error> {
+    bundle.annotation("package.v1").ok_or(Error::Invalid)
+}
+
+/// The documents of the catalogue with the bundle, whose image is `image`, in it.
+pub(crate) fn with(bundle: &Bundle, image: &str, before: &[Value]) -> Result<Vec<Value>, Error> {
+    let published = Published::of(bundle, image).ok_or(Error::Invalid)?;
+    for document in before.iter().filter(|document| document["schema"] == "olm.package") {
+        if document["name"] != published.package {
+            let found = document["name"].as_str().unwrap_or_default().to_owned();
+            return Err(Error::Package { found, expected: published.package.to_owned() });
+        }
+    }
+    let mut documents = vec![published.package_document()];
+    documents.extend(published.channel_documents(before));
+    let others = before.iter().filter(|document| {
+        document["schema"] == "olm.bundle" && document["name"] != published.csv.name()
+    });
+    documents.extend(others.cloned());
+    documents.push(published.bundle_document());
+    Ok(documents)
+}
+
+impl<'a> Published<'a> {
+    fn of(bundle: &'a Bundle, image: &'a str) -> Option<Self> {
+        let (_, csv) = bundle.release.as_ref()?;
+        let channels: Vec<_> =
+            bundle.annotation("channels.v1")?.split(',').map(str::trim).collect();
+        let default_channel =
+            bundle.annotation("channel.default.v1").or(channels.first().copied())?;
+        Some(Self {
+            package: bundle.annotation("package.v1")?,
+            image,
+            csv,
+            spec: csv.spec.as_ref()?,
+            object: bundle.release_object()?,
+            channels,
+            default_channel,
+        })
+    }
+
+    fn package_document(&self) -> Value {
+        let mut document = json!({
+            "schema": "olm.package",
+            "name": self.package,
+            "defaultChannel": self.default_channel,
+            "description": self.spec.description,
+        });
+        if let Some(icon) = self.spec.icon.iter().flatten().next() {
+            document["icon"] = json!({"base64data": icon.base64data, "mediatype": icon.mediatype});
+        }
+        document
+    }
+
+    /// Its channels with the release in them, and the others as they were.
+    fn channel_documents(&self, before: &[Value]) -> Vec<Value> {
+        let is_channel = |document: &&Value| document["schema"] == "olm.channel";
+        let mut documents: Vec<_> = before.iter().filter(is_channel).cloned().collect();
+        for channel in &self.channels {
+            match documents.iter_mut().find(|document| document["name"] == *channel) {
+                Some(document) => {
+                    let entries = document["entries"].as_array().cloned().unwrap_or_default();
+                    document["entries"] = json!(self.entries(entries));
+                }
+                None => documents.push(json!({
+                    "schema": "olm.channel",
+                    "package": self.package,
+                    "name": channel,
+                    "entries": self.entries(Vec::new()),
+                })),
+            }
+        }
+        documents
+    }
+
+    fn entries(&self, mut entries: Vec<Value>) -> Vec<Value> {
+        let name = self.csv.name();
+        entries.retain(|entry| entry["name"] != name);
+        let mut entry = json!({"name": name});
+        if let Some(replaced) = self.replaced(&entries) {
+            entry["replaces"] = json!(replaced);
+        }
+        if let Some(skips) = self.object["spec"].get("skips") {
+            entry["skips"] = skips.clone();
+        }
+        if let Some(range) = self.csv.annotation("olm.skipRange") {
+            entry["skipRange"] = json!(range);
+        }
+        entries.push(entry);
+        entries
+    }
+
+    /// The release that it replaces: the one it names, or the newest before it.
+    fn replaced(&self, entries: &[Value]) -> Option<String> {
+        if !self.spec.replaces.is_empty() {
+            return Some(self.spec.replaces.clone());
+        }
+        let own = version(self.csv.name())?;
+        let names = entries.iter().filter_map(|entry| entry["name"].as_str());
+        let older = names.filter_map(|name| Some((version(name)?, name)));
+        let newest =
+            older.filter(|(version, _)| *version < own).max_by(|one, other| one.0.cmp(&other.0));
+        newest.map(|(_, name)| name.to_owned())
+    }
+
+    fn bundle_document(&self) -> Value {
+        let definitions = &self.spec.customresourcedefinitions;
+        let api = |kind: &str, one: &super::Owned| {
+            let value = json!({"group": one.group(), "kind": one.kind, "version": one.version});
+            json!({"type": kind, "value": value})
+        };
+        let mut properties: Vec<_> =
+            definitions.owned.iter().map(|owned| api("olm.gvk", owned)).collect();
+        properties.extend(definitions.required.iter().map(|one| api("olm.gvk.required", one)));
+        let version = self.spec.version.as_deref().unwrap_or_default();
+        let package = json!({"packageName": self.package, "version": version});
+        properties.push(json!({"type": "olm.package", "value": package}));
+        properties.push(json!({"type": "olm.csv.metadata", "value": self.shown()}));
+        let own = json!({"name": "", "image": self.image});
+        let related = self.spec.related_images.iter();
+        let related = related.map(|one| json!({"name": one.name, "image": one.image}));
+        let related: Vec<_> = [own].into_iter().chain(related).collect();
+        json!({
+            "schema": "olm.bundle",
+            "name": self.csv.name(),
+            "package": self.package,
+            "image": self.image,
+            "properties": properties,
+            "relatedImages": related,
+        })
+    }
+
+    fn shown(&self) -> Value {
+        let spec = &self.object["spec"];
+        let parts =
+            SHOWN.iter().filter_map(|key| Some(((*key).to_owned(), spec.get(*key)?.clone())));
+        let mut shown: Map<_, _> = parts.collect();
+        let annotations = &self.object["metadata"]["annotations"];
+        let lists = [
+            ("annotations", annotations),
+            ("apiServiceDefinitions", &spec["apiservicedefinitions"]),
+            ("crdDescriptions", &spec["customresourcedefinitions"]),
+        ];
+        shown.extend(lists.map(|(key, value)| (key.to_owned(), value.clone())));
+        Value::Object(shown)
+    }
+}
+
+/// The version in the name of a release.
+fn version(name: &str) -> Option<Version> {
+    Version::parse(name.split_once(".v")?.1).ok()
+}

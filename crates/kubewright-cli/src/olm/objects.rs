@@ -1,0 +1,177 @@
+//! OLM's kinds, and objects of any kind as JSON. Owns the requests; what objects mean is `look`'s.
+
+use k8s_openapi::api::core::v1::Pod;
+use kube::api::{DynamicObject, ListParams};
+use kube::core::{ApiResource, GroupVersionKind};
+use kube::{Api, Client, Error};
+use serde_json::Value;
+
+use super::bundle_selector;
+
+/// What holds and serves a catalogue of `run bundle`.
+const SERVER: [(&str, &str); 3] =
+    [("apps/v1", "Deployment"), ("v1", "Service"), ("v1", "ConfigMap")];
+
+/// Kinds that OLM brings.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Kind {
+    Subscription,
+    CatalogSource,
+    InstallPlan,
+    ClusterServiceVersion,
+    OperatorGroup,
+    /// What OLM makes of a package and everything that belongs to it.
+    Operator,
+}
+
+impl Kind {
+    /// As a document names it.
+    pub(crate) fn name(self) -> &'static str {
+        match self {
+            Self::Subscription => "Subscription",
+            Self::CatalogSource => "CatalogSource",
+            Self::InstallPlan => "InstallPlan",
+            Self::ClusterServiceVersion => "ClusterServiceVersion",
+            Self::OperatorGroup => "OperatorGroup",
+            Self::Operator => "Operator",
+        }
+    }
+
+    /// With its group.
+    pub(crate) fn api_version(self) -> &'static str {
+        match self {
+            Self::OperatorGroup | Self::Operator => "operators.coreos.com/v1",
+            _ => "operators.coreos.com/v1alpha1",
+        }
+    }
+
+    pub(crate) fn resource(self) -> ApiResource {
+        resource(self.api_version(), self.name())
+    }
+}
+
+/// A kind by its version and name, for those whose plural is the name with an `s` or `es`.
+pub(crate) fn resource(api_version: &str, kind: &str) -> ApiResource {
+    let (group, version) = api_version.rsplit_once('/').unwrap_or(("", api_version));
+    let plural = format!("{}{}", kind.to_lowercase(), if kind.ends_with('s') { "es" } else { "s" });
+    ApiResource::from_gvk_with_plural(&GroupVersionKind::gvk(group, version, kind), &plural)
+}
+
+/// Objects in one namespace, or with none, in all and of the cluster itself.
+#[derive(Clone)]
+pub(crate) struct Objects {
+    pub(crate) client: Client,
+    pub(crate) namespace: Option<String>,
+}
+
+impl Objects {
+    pub(crate) fn everywhere(client: &Client) -> Self {
+        Self { client: client.clone(), namespace: None }
+    }
+
+    pub(crate) fn within(client: &Client, namespace: &str) -> Self {
+        Self { client: client.clone(), namespace: Some(namespace.to_owned()) }
+    }
+
+    pub(crate) fn api(&self, kind: &ApiResource) -> Api<DynamicObject> {
+        match &self.namespace {
+            Some(namespace) => Api::namespaced_with(self.client.clone(), namespace, kind),
+            None => Api::all_with(self.client.clone(), kind),
+        }
+    }
+
+    /// An object, if it is there; where its kind is not known, it is not.
+    pub(crate) async fn find(&self, kind: Kind, name: &str) -> Result<Option<Value>, Error> {
+        match self.api(&kind.resource()).get(name).await {
+            Ok(object) => Ok(Some(json(&object))),
+            Err(Error::Api(status)) if status.code == 404 => Ok(None),
+            Err(error) => Err(error),
+        }
+    }
+
+    /// All objects of one of OLM's kinds.
+    pub(crate) async fn all(&self, kind: Kind) -> Result<Vec<Value>, Error> {
+        self.labelled(&kind.resource(), "").await
+    }
+
+    /// All objects of a kind that have these labels; none where the kind is not known.
+    pub(crate) async fn labelled(
+        &self,
+        kind: &ApiResource,
+        labels: &str,
+    ) -> Result<Vec<Value>, Error> {
+        match self.api(kind).list(&ListParams::default().labels(labels)).await {
+            Ok(list) => Ok(list.items.iter().map(json).map(|one| typed(one, kind)).collect()),
+            Err(Error::Api(status)) if status.code == 404 => Ok(Vec::new()),
+            Err(error) => Err(error),
+        }
+    }
+
+    /// What holds and serves the catalogues of a package.
+    pub(crate) async fn servers(&self, package: &str) -> Result<Vec<Value>, Error> {
+        let mut found = Vec::new();
+        for (api_version, kind) in SERVER {
+            let kind = resource(api_version, kind);
+            found.extend(self.labelled(&kind, &bundle_selector(package)).await?);
+        }
+        Ok(found)
+    }
+
+    /// The pods that have these labels.
+    pub(crate) async fn pods(&self, labels: &str) -> Result<Vec<Pod>, Error> {
+        let api: Api<Pod> = match &self.namespace {
+            Some(namespace) => Api::namespaced(self.client.clone(), namespace),
+            None => Api::all(self.client.clone()),
+        };
+        Ok(api.list(&ListParams::default().labels(labels)).await?.items)
+    }
+}
+
+fn json(object: &DynamicObject) -> Value {
+    // An object that came as JSON can be written as JSON.
+    serde_json::to_value(object).unwrap_or_default()
+}
+
+/// The objects of a list do not say of what kind they are; the list does.
+fn typed(mut object: Value, kind: &ApiResource) -> Value {
+    object["apiVersion"] = kind.api_version.clone().into();
+    object["kind"] = kind.kind.clone().into();
+    object
+}
+
+/// A text of an object, by its path (`/status/phase`); empty if it is not there.
+pub(crate) fn text<'a>(object: &'a Value, path: &str) -> &'a str {
+    object.pointer(path).and_then(Value::as_str).unwrap_or_default()
+}
+
+/// What an object is called.
+pub(crate) fn name(object: &Value) -> &str {
+    text(object, "/metadata/name")
+}
+
+/// By which labels the pods of a release are found, for each of its Deployments.
+pub(crate) fn selectors(release: &Value) -> Vec<String> {
+    let deployments = release.pointer("/spec/install/spec/deployments").and_then(Value::as_array);
+    let labels = deployments.into_iter().flatten().filter_map(|deployment| {
+        let labels = deployment.pointer("/spec/selector/matchLabels")?.as_object()?;
+        let pairs = labels.iter().map(|(key, value)| format!("{key}={}", text(value, "")));
+        Some(pairs.collect::<Vec<_>>().join(","))
+    });
+    labels.filter(|selector| !selector.is_empty()).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    #[test]
+    fn the_pods_of_a_release_are_found_by_its_deployments() {
+        let deployment =
+            json!({ "spec": { "selector": { "matchLabels": { "a": "1", "b": "2" } } } });
+        let release = json!({ "spec": { "install": { "spec": { "deployments": [deployment] } } } });
+        assert_eq!(selectors(&release), ["a=1,b=2"]);
+        assert!(selectors(&json!({})).is_empty());
+    }
+}

@@ -1,0 +1,205 @@
+//! What belongs to a package, by OLM's own labels, lists and plans. Pure: objects -> objects.
+
+use std::collections::BTreeSet;
+
+use serde_json::{Value, json};
+
+use crate::olm::objects::{name, text};
+
+/// What a bundle may bring that is in no namespace.
+const UNOWNED: [&str; 3] = ["ClusterRole", "ClusterRoleBinding", "PriorityClass"];
+
+/// The releases of a package in a namespace: those that are named, and those that have its label. What OLM copies
+/// into other namespaces goes with them.
+pub(super) fn releases(
+    label: &str,
+    namespace: &str,
+    names: &BTreeSet<String>,
+    all: &[Value],
+) -> Vec<Value> {
+    let is_own = |one: &&Value| {
+        text(one, "/metadata/namespace") == namespace
+            && !is_copy(one)
+            && (names.contains(name(one)) || one["metadata"]["labels"].get(label).is_some())
+    };
+    all.iter().filter(is_own).cloned().collect()
+}
+
+fn is_copy(release: &Value) -> bool {
+    release["metadata"]["labels"].get("olm.copiedFrom").is_some()
+}
+
+/// The releases that the Subscriptions and plans are about.
+pub(super) fn promised(subscribed: &[Value], plans: &[Value]) -> BTreeSet<String> {
+    let of_subscription =
+        |one| ["/status/installedCSV", "/status/currentCSV"].map(|path| text(one, path));
+    let planned =
+        plans.iter().filter_map(|one| one["spec"]["clusterServiceVersionNames"].as_array());
+    let planned = planned.flatten().filter_map(Value::as_str);
+    let names = subscribed.iter().flat_map(of_subscription).chain(planned);
+    names.filter(|name| !name.is_empty()).map(str::to_owned).collect()
+}
+
+/// The plans that OLM made for the Subscriptions, and the others.
+pub(super) fn plans_of(plans: &[Value], subscribed: &[Value]) -> (Vec<Value>, Vec<Value>) {
+    let is_subscribed = |uid: &Value| subscribed.iter().any(|one| one["metadata"]["uid"] == *uid);
+    plans.iter().cloned().partition(|plan| {
+        let mut owners = plan["metadata"]["ownerReferences"].as_array().into_iter().flatten();
+        owners.any(|owner| is_subscribed(&owner["uid"]))
+    })
+}
+
+/// What is in the bundles of `plans` and in no namespace, but for what another plan brings, too. OLM gives these no
+/// owner, and only its plans tell of them.
+pub(super) fn brought(plans: &[Value], others: &[Value]) -> Vec<Value> {
+    let theirs: Vec<Value> = others.iter().flat_map(unowned).collect();
+    let mut own: Vec<Value> = plans.iter().flat_map(unowned).collect();
+    own.retain(|one| !theirs.contains(one));
+    own.sort_by_cached_key(ToString::to_string);
+    own.dedup();
+    own
+}
+
+fn unowned(plan: &Value) -> Vec<Value> {
+    let steps = plan["status"]["plan"].as_array().into_iter().flatten();
+    let resources = steps.map(|step| &step["resource"]).filter(|resource| {
+        // What is made of the release itself says so, and the operator needs it until its end.
+        let made: Value = serde_json::from_str(text(resource, "/manifest")).unwrap_or_default();
+        UNOWNED.contains(&text(resource, "/kind"))
+            && made["metadata"]["labels"].get("olm.owner").is_none()
+    });
+    let named = resources.map(|resource| {
+        let [group, version, kind, name] =
+            ["/group", "/version", "/kind", "/name"].map(|path| text(resource, path));
+        json!({
+            "apiVersion": format!("{group}/{version}"), "kind": kind, "metadata": { "name": name },
+        })
+    });
+    named.collect()
+}
+
+/// True if OLM may be carrying out the plan.
+pub(super) fn is_under_way(plan: &Value) -> bool {
+    let is_over = matches!(text(plan, "/status/phase"), "Complete" | "Failed");
+    plan["spec"]["approved"] == true && !is_over
+}
+
+/// True if the holder of a lease is called as pods of one of the releases are.
+pub(super) fn is_held_by(lease: &Value, releases: &[Value]) -> bool {
+    let holder = text(lease, "/spec/holderIdentity");
+    let lists = releases.iter().filter_map(|one| one.pointer("/spec/install/spec/deployments"));
+    let mut deployments = lists.filter_map(Value::as_array).flatten();
+    deployments.any(|deployment| {
+        let rest = holder.strip_prefix(text(deployment, "/name"));
+        rest.is_some_and(|rest| rest.starts_with('-'))
+    })
+}
+
+/// The definitions that a release owns.
+pub(super) fn owned(release: &Value) -> Vec<String> {
+    let owned = release["spec"]["customresourcedefinitions"]["owned"].as_array();
+    owned.into_iter().flatten().map(|one| text(one, "/name").to_owned()).collect()
+}
+
+/// Another release that owns the definition, if there is one.
+pub(super) fn other_owner(definition: &str, releases: &[Value], all: &[Value]) -> Option<String> {
+    let is_ours =
+        |one: &Value| releases.iter().any(|own| own["metadata"]["uid"] == one["metadata"]["uid"]);
+    let mut others = all.iter().filter(|one| !is_ours(one) && !is_copy(one));
+    let other = others.find(|one| owned(one).iter().any(|owned| owned == definition))?;
+    Some(format!("{} in namespace {}", name(other), text(other, "/metadata/namespace")))
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+    use crate::olm::component_label;
+
+    fn release(uid: &str, namespace: &str, labels: &Value, owns: &str) -> Value {
+        json!({
+            "metadata": { "name": "pots.v1", "namespace": namespace, "uid": uid, "labels": labels },
+            "spec": { "customresourcedefinitions": { "owned": [{ "name": owns }] } },
+        })
+    }
+
+    #[test]
+    fn releases_are_found_by_subscription_or_label_and_copies_are_left_to_olm() {
+        let labelled = json!({ "operators.coreos.com/pots.here": "" });
+        let copy = json!({ "olm.copiedFrom": "here", "operators.coreos.com/pots.here": "" });
+        let all = [
+            release("1", "here", &json!({}), "a"),
+            release("2", "here", &labelled, "a"),
+            release("3", "here", &copy, "a"),
+            release("4", "there", &labelled, "a"),
+        ];
+        let uids = |subscribed: &[Value]| -> Vec<String> {
+            let label = component_label("pots", "here");
+            let found = releases(&label, "here", &promised(subscribed, &[]), &all);
+            found.iter().map(|one| text(one, "/metadata/uid").to_owned()).collect()
+        };
+        assert_eq!(uids(&[]), ["2"]);
+        assert_eq!(uids(&[json!({ "status": { "currentCSV": "pots.v1" } })]), ["1", "2"]);
+    }
+
+    #[test]
+    fn a_kind_that_another_release_owns_stays() {
+        let own = [release("1", "here", &json!({}), "pots.example.com")];
+        let mut all = own.to_vec();
+        assert_eq!(other_owner("pots.example.com", &own, &all), None);
+        all.push(release("2", "there", &json!({}), "pots.example.com"));
+        let other = other_owner("pots.example.com", &own, &all);
+        assert_eq!(other.as_deref(), Some("pots.v1 in namespace there"));
+    }
+
+    #[test]
+    fn a_lease_is_the_operator_s_if_one_of_its_pods_holds_it() {
+        let deployments = json!([{ "name": "pots-manager" }]);
+        let releases =
+            [json!({ "spec": { "install": { "spec": { "deployments": deployments } } } })];
+        let held_by = |holder: &str| json!({ "spec": { "holderIdentity": holder } });
+        assert!(is_held_by(&held_by("pots-manager-7d9f-x2x_1234"), &releases));
+        for other in ["", "pots-manager", "pots-managers-1", "pans-manager-1"] {
+            assert!(!is_held_by(&held_by(other), &releases), "{other}");
+        }
+    }
+
+    #[test]
+    fn only_plans_of_the_subscriptions_go_and_they_say_what_comes() {
+        let plan = |owner: &str| {
+            json!({
+                "metadata": { "ownerReferences": [{ "uid": owner }] },
+                "spec": { "clusterServiceVersionNames": ["pots.v2"], "approved": true },
+                "status": { "phase": "Installing" },
+            })
+        };
+        let subscribed = [json!({ "metadata": { "uid": "1" } })];
+        let (found, others) = plans_of(&[plan("1"), plan("2")], &subscribed);
+        assert_eq!((&found[..], &others[..]), (&[plan("1")][..], &[plan("2")][..]));
+        assert!(is_under_way(&found[0]));
+        assert_eq!(promised(&subscribed, &found), BTreeSet::from(["pots.v2".to_owned()]));
+    }
+
+    #[test]
+    fn what_a_bundle_brings_to_the_cluster_goes_unless_another_has_it_too() {
+        let step = |kind: &str, name: &str, labels: &Value| {
+            let manifest = json!({ "metadata": { "labels": labels } }).to_string();
+            json!({ "resource": {
+                "group": "rbac.authorization.k8s.io", "version": "v1", "kind": kind, "name": name,
+                "manifest": manifest,
+            }})
+        };
+        let plan = |steps: &[Value]| json!({ "status": { "plan": steps } });
+        let own = plan(&[
+            step("ClusterRole", "viewer", &json!({})),
+            step("ClusterRole", "shared", &json!({})),
+            step("ClusterRole", "of-the-release", &json!({ "olm.owner": "pots.v1" })),
+            step("Role", "in-a-namespace", &json!({})),
+        ]);
+        let other = plan(&[step("ClusterRole", "shared", &json!({}))]);
+        let found = brought(&[own.clone(), own], &[other]);
+        let names: Vec<_> = found.iter().map(name).collect();
+        assert_eq!(names, ["viewer"]);
+    }
+}

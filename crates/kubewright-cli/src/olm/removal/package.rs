@@ -1,0 +1,196 @@
+//! Everything of a package in a namespace, off the cluster: what `run bundle` made, and what OLM made of it.
+//!
+//! Owns the order, in which nothing needs what is gone: the Subscription first, or OLM installs again; the kinds
+//! with their objects while their operator still runs; then the release with its operator; then what is
+//! left of OLM's. Every step is fine with what is not there, so that it can begin anywhere.
+
+use std::collections::BTreeSet;
+use std::time::{Duration, Instant};
+
+use anyhow::Context as _;
+use k8s_openapi::apiextensions_apiserver::pkg::apis::apiextensions::v1::CustomResourceDefinition;
+use kube::Client;
+use serde_json::{Value, json};
+
+use super::belonging::{
+    brought, is_held_by, is_under_way, other_owner, owned, plans_of, promised, releases,
+};
+use super::{LIMIT, POLL, instances, remove, remove_all};
+use crate::cluster::print;
+use crate::olm::objects::{Kind, Objects, name, resource, selectors, text};
+use crate::olm::{BUNDLE, bundle_selector, component_label};
+use crate::output;
+
+/// What OLM makes for the whole cluster.
+const OF_THE_CLUSTER: [(&str, &str); 4] = [
+    ("rbac.authorization.k8s.io/v1", "ClusterRoleBinding"),
+    ("rbac.authorization.k8s.io/v1", "ClusterRole"),
+    ("admissionregistration.k8s.io/v1", "ValidatingWebhookConfiguration"),
+    ("admissionregistration.k8s.io/v1", "MutatingWebhookConfiguration"),
+];
+
+/// So long OLM goes on with a plan that is gone.
+const UNDER_WAY: Duration = Duration::from_secs(3);
+
+/// A package that is to go.
+pub(crate) struct Package<'a> {
+    pub(crate) client: &'a Client,
+    pub(crate) name: &'a str,
+    pub(crate) namespace: &'a str,
+    pub(crate) keep_definitions: bool,
+}
+
+impl Package<'_> {
+    /// Removes it; true if there was anything.
+    pub(crate) async fn remove(&self) -> anyhow::Result<bool> {
+        let Self { client, name, namespace, .. } = *self;
+        let cannot = || format!("cannot look for {name} in namespace {namespace}");
+        let within = Objects::within(client, namespace);
+        let mut subscribed = within.all(Kind::Subscription).await.with_context(cannot)?;
+        subscribed.retain(|one| text(one, "/spec/name") == name);
+        let all_plans = Objects::everywhere(client).all(Kind::InstallPlan).await;
+        let (plans, others) = plans_of(&all_plans.with_context(cannot)?, &subscribed);
+        let brought = brought(&plans, &others);
+        let catalogue = self.catalogue().await.with_context(cannot)?;
+        let mut found = !subscribed.is_empty() || !catalogue.is_empty();
+        for list in [&brought, &subscribed, &plans, &catalogue] {
+            remove_all(client, list, print).await?;
+        }
+        if plans.iter().any(is_under_way) {
+            tokio::time::sleep(UNDER_WAY).await;
+            remove_all(client, &brought, print).await?;
+        }
+        let names = promised(&subscribed, &plans);
+        while self.remove_releases(&names).await? {
+            found = true;
+        }
+        let is_rest = self.remove_rest().await?;
+        Ok(found || is_rest)
+    }
+
+    /// The releases with their kinds, and what belongs to them; false if there are none.
+    async fn remove_releases(&self, names: &BTreeSet<String>) -> anyhow::Result<bool> {
+        let Self { client, name, namespace, .. } = *self;
+        let cannot = || format!("cannot look for releases of {name} in namespace {namespace}");
+        let all = Objects::everywhere(client).all(Kind::ClusterServiceVersion).await;
+        let all = all.with_context(cannot)?;
+        let releases = releases(&component_label(name, namespace), namespace, names, &all);
+        if releases.is_empty() {
+            return Ok(false);
+        }
+        let leases = self.leases(&releases).await.with_context(cannot)?;
+        if !self.keep_definitions {
+            self.remove_definitions(&releases, &all).await?;
+        }
+        remove_all(client, &releases, print).await?;
+        self.remove_of_the_cluster(&releases).await?;
+        self.ended(&releases).await?;
+        remove_all(client, &leases, print).await?;
+        Ok(true)
+    }
+
+    /// What serves the catalogue, and the `CatalogSource`.
+    async fn catalogue(&self) -> Result<Vec<Value>, kube::Error> {
+        let within = Objects::within(self.client, self.namespace);
+        let source = Kind::CatalogSource.resource();
+        let mut found = within.labelled(&source, &bundle_selector(self.name)).await?;
+        found.extend(within.servers(self.name).await?);
+        Ok(found)
+    }
+
+    /// The leases that the operator's pods hold: nobody owns them, and they would stay. To be asked for while the
+    /// operator runs, since one that ends lets go of its lease.
+    async fn leases(&self, releases: &[Value]) -> Result<Vec<Value>, kube::Error> {
+        let within = Objects::within(self.client, self.namespace);
+        let mut found = within.labelled(&resource("coordination.k8s.io/v1", "Lease"), "").await?;
+        found.retain(|lease| is_held_by(lease, releases));
+        Ok(found)
+    }
+
+    /// Waits until no pod of the operator is left: one that runs makes its lease anew.
+    async fn ended(&self, releases: &[Value]) -> anyhow::Result<()> {
+        let within = Objects::within(self.client, self.namespace);
+        let begun = Instant::now();
+        for selector in releases.iter().flat_map(selectors) {
+            while !within
+                .pods(&selector)
+                .await
+                .context("cannot look at the operator's pods")?
+                .is_empty()
+            {
+                anyhow::ensure!(
+                    begun.elapsed() < LIMIT,
+                    "pods with {selector} are still there after {LIMIT:?}, although what made them is gone: \
+                     `kubectl get pods --selector {selector} --namespace {}` tells more",
+                    self.namespace
+                );
+                tokio::time::sleep(POLL).await;
+            }
+        }
+        Ok(())
+    }
+
+    async fn remove_definitions(&self, releases: &[Value], all: &[Value]) -> anyhow::Result<()> {
+        let definitions = Objects::everywhere(self.client);
+        let kind = resource("apiextensions.k8s.io/v1", "CustomResourceDefinition");
+        let label = component_label(self.name, self.namespace);
+        let labelled = definitions.labelled(&kind, &label).await;
+        let labelled = labelled.context("cannot look for the package's kinds")?;
+        let mut names: BTreeSet<String> = releases.iter().flat_map(owned).collect();
+        names.extend(labelled.iter().map(|one| name(one).to_owned()));
+        for definition in names {
+            if let Some(other) = other_owner(&definition, releases, all) {
+                output::write(format!("{definition} stays: {other} has it, too\n"))?;
+                continue;
+            }
+            instances::remove(self.client, &definition).await?;
+            let mut tell = print;
+            let removed = named(&definition);
+            let removed = std::slice::from_ref(&removed);
+            // The finalizer of an operator of this library is taken off, should it have ended already.
+            kubewright::cluster::remove_definitions(self.client, self.name, removed, &mut tell)
+                .await?;
+        }
+        Ok(())
+    }
+
+    /// What OLM made for the releases in no namespace, and leaves where it does not run.
+    async fn remove_of_the_cluster(&self, releases: &[Value]) -> anyhow::Result<()> {
+        let everywhere = Objects::everywhere(self.client);
+        for release in releases {
+            let owner =
+                format!("olm.owner={},olm.owner.namespace={}", name(release), self.namespace);
+            for (api_version, kind) in OF_THE_CLUSTER {
+                let found = everywhere.labelled(&resource(api_version, kind), &owner).await;
+                let found = found.with_context(|| format!("cannot look for {kind}s"))?;
+                remove_all(self.client, &found, print).await?;
+            }
+        }
+        Ok(())
+    }
+
+    /// The group, and OLM's own list; true if the group was there.
+    async fn remove_rest(&self) -> anyhow::Result<bool> {
+        let within = Objects::within(self.client, self.namespace);
+        let cannot = "cannot look at what else is in the namespace";
+        let others = within.all(Kind::Subscription).await.context(cannot)?;
+        let groups = if others.is_empty() {
+            within.labelled(&Kind::OperatorGroup.resource(), BUNDLE).await.context(cannot)?
+        } else {
+            Vec::new()
+        };
+        remove_all(self.client, &groups, print).await?;
+        let operator = json!({
+            "apiVersion": Kind::Operator.api_version(), "kind": Kind::Operator.name(),
+            "metadata": { "name": format!("{}.{}", self.name, self.namespace) },
+        });
+        remove(self.client, &operator, print).await?;
+        Ok(!groups.is_empty())
+    }
+}
+
+fn named(definition: &str) -> CustomResourceDefinition {
+    let mut named = CustomResourceDefinition::default();
+    named.metadata.name = Some(definition.to_owned());
+    named
+}

@@ -1,0 +1,126 @@
+//! The bundle that is to run: a folder, or an image in a registry. Reads it; what is done with it is the verbs'.
+
+use std::collections::BTreeMap;
+use std::path::Path;
+
+use anyhow::Context as _;
+use kubewright_testenv::progress::Progress;
+
+use crate::bundle::{self, Bundle};
+use crate::registry::{self, Image};
+
+/// What of an image is a bundle: the label that says where it is, and where it belongs.
+const PARTS: [(&str, &str); 2] = [
+    ("operators.operatorframework.io.bundle.manifests.v1", "manifests/"),
+    ("operators.operatorframework.io.bundle.metadata.v1", "metadata/"),
+];
+
+/// A bundle with what OLM has to be told of it.
+#[derive(Debug)]
+pub(crate) struct Release {
+    pub(crate) bundle: Bundle,
+    /// Where OLM gets it; none if its objects go into the catalogue.
+    pub(crate) image: Option<String>,
+    pub(crate) package: String,
+    /// The name of its `ClusterServiceVersion`.
+    pub(crate) name: String,
+    /// All that it is in, the default one first.
+    pub(crate) channels: Vec<String>,
+}
+
+/// Reads what `text` names: a folder if there is one, else an image. `plain` speaks HTTP to a registry that is
+/// not on this machine.
+pub(crate) fn read(text: &str, plain: bool) -> anyhow::Result<Release> {
+    let folder = Path::new(text);
+    if folder.is_dir() {
+        return release(bundle::read(folder)?, None, text);
+    }
+    anyhow::ensure!(
+        !text.starts_with(['.', '/']),
+        "there is no folder {text}: `kubewright bundle` makes one"
+    );
+    let image: Image = text.parse().map_err(anyhow::Error::msg)?;
+    let step = format!("reading {image}");
+    let content = Progress::Shown.step(&step, || registry::pull(&image, plain))?;
+    let files = placed(&content.labels, content.files);
+    release(Bundle::of(files), Some(image.to_string()), text)
+}
+
+/// The files of an image where they would be in a folder.
+fn placed(
+    labels: &BTreeMap<String, String>,
+    files: BTreeMap<String, Vec<u8>>,
+) -> BTreeMap<String, Vec<u8>> {
+    let place = |path: String| {
+        let found = PARTS.iter().find_map(|(label, part)| {
+            let folder = labels.get(*label).map_or(*part, String::as_str);
+            let folder = folder.trim_matches('/');
+            let rest = path.strip_prefix(folder)?.strip_prefix('/')?;
+            Some(format!("{part}{rest}"))
+        });
+        found.unwrap_or(path)
+    };
+    files.into_iter().map(|(path, content)| (place(path), content)).collect()
+}
+
+fn release(bundle: Bundle, image: Option<String>, text: &str) -> anyhow::Result<Release> {
+    let lacks = |what: &str| {
+        format!(
+            "{text} is no bundle: it has no {what}; `kubewright bundle validate FOLDER` tells all"
+        )
+    };
+    let name = bundle.release.as_ref().map(|(_, csv)| csv.name().to_owned());
+    let name =
+        name.filter(|name| !name.is_empty()).with_context(|| lacks("ClusterServiceVersion"))?;
+    let package = bundle.annotation("package.v1").with_context(|| lacks("package"))?.to_owned();
+    let channels = bundle.annotation("channels.v1").with_context(|| lacks("channels"))?;
+    let default = bundle.annotation("channel.default.v1").map(str::trim).unwrap_or_default();
+    let mut channels: Vec<_> = channels.split(',').map(|one| one.trim().to_owned()).collect();
+    channels.sort_by_key(|channel| channel != default); // stable: the others stay in their order
+    Ok(Release { bundle, image, package, name, channels })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const CSV: &str = "apiVersion: operators.coreos.com/v1alpha1\nkind: ClusterServiceVersion\n\
+                       metadata: {name: a.v1.0.0}\nspec: {}\n";
+    const ANNOTATIONS: &str = "annotations:\n  \
+                               operators.operatorframework.io.bundle.package.v1: a\n  \
+                               operators.operatorframework.io.bundle.channels.v1: fast, stable\n  \
+                               operators.operatorframework.io.bundle.channel.default.v1: stable\n";
+
+    fn files(folder: &str) -> BTreeMap<String, Vec<u8>> {
+        BTreeMap::from([
+            (format!("{folder}/csv.yaml"), CSV.as_bytes().to_vec()),
+            ("metadata/annotations.yaml".to_owned(), ANNOTATIONS.as_bytes().to_vec()),
+        ])
+    }
+
+    #[test]
+    fn a_bundle_says_what_it_is() {
+        let found = release(Bundle::of(files("manifests")), None, "a").unwrap();
+        assert_eq!((found.package.as_str(), found.name.as_str()), ("a", "a.v1.0.0"));
+        assert_eq!(found.channels, ["stable", "fast"]);
+    }
+
+    #[test]
+    fn an_image_may_keep_its_manifests_elsewhere_and_says_so() {
+        let label = (PARTS[0].0.to_owned(), "deploy/olm/".to_owned());
+        let placed = placed(&BTreeMap::from([label]), files("deploy/olm"));
+        assert!(placed.contains_key("manifests/csv.yaml"), "{placed:?}");
+        assert!(placed.contains_key("metadata/annotations.yaml"));
+    }
+
+    #[test]
+    fn what_is_no_bundle_is_told_by_what_it_lacks() {
+        let error = release(Bundle::default(), None, "example.com/a:1").unwrap_err();
+        let text = error.to_string();
+        assert!(
+            text.starts_with("example.com/a:1 is no bundle: it has no ClusterService"),
+            "{text}"
+        );
+        assert!(read("./none", false).unwrap_err().to_string().contains("no folder ./none"));
+    }
+}
