@@ -64,9 +64,14 @@ impl Requests {
         self.of_verb("get").filter(|record| record.resource != "leases").count()
     }
 
-    /// How often a resource was listed, and in how many pages.
+    /// How often a resource was listed, and in how many pages. A watch that begins with everything there is
+    /// (`sendInitialEvents`, what client-go does) is a list in one page.
     pub fn lists(&self, resource: &str) -> (usize, usize) {
-        let pages = || self.of_verb("list").filter(|record| record.resource == resource);
+        let is_list = |record: &&AuditRecord| {
+            record.verb == "list"
+                || (record.verb == "watch" && record.uri.contains("sendInitialEvents=true"))
+        };
+        let pages = || self.0.iter().filter(is_list).filter(|record| record.resource == resource);
         let is_first = |record: &&AuditRecord| !record.uri.contains("continue=");
         (pages().filter(is_first).count(), pages().count())
     }

@@ -39,8 +39,8 @@ pub struct Count {
 /// By resource and name.
 pub type Counts = BTreeMap<String, Count>;
 
-/// The watcher. It ends when it is dropped.
-#[derive(Debug)]
+/// The watcher. It ends when it is dropped; by default it sees nothing.
+#[derive(Debug, Default)]
 pub struct History {
     seen: Arc<Mutex<HashMap<String, Vec<Seen>>>>,
     _watches: JoinSet<()>,

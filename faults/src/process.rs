@@ -95,8 +95,23 @@ impl Running {
 
     /// What it has in memory, in KiB.
     pub fn memory(&self) -> Option<u64> {
+        self.kibibytes("VmRSS:")
+    }
+
+    /// The most that it had in memory since it began, or since this was forgotten, in KiB.
+    pub fn peak(&self) -> Option<u64> {
+        self.kibibytes("VmHWM:")
+    }
+
+    /// Forgets that.
+    pub fn forget_peak(&self) {
+        let id = self.victim.id().unwrap_or_default();
+        let _ = std::fs::write(format!("/proc/{id}/clear_refs"), "5"); // as proc(5) has it
+    }
+
+    fn kibibytes(&self, what: &str) -> Option<u64> {
         let status = std::fs::read_to_string(format!("/proc/{}/status", self.victim.id()?)).ok()?;
-        let line = status.lines().find_map(|line| line.strip_prefix("VmRSS:"))?;
+        let line = status.lines().find_map(|line| line.strip_prefix(what))?;
         line.trim().trim_end_matches("kB").trim().parse().ok()
     }
 

@@ -51,6 +51,12 @@ macro_rules! e2e {
     };
 }
 
+macro_rules! long {
+    ($file:literal) => {
+        concat!("faults/src/bin/long/", $file, ".rs")
+    };
+}
+
 const LEASE: &str = "crates/kubewright/src/lease/election/tests.rs";
 const ADMISSION: &str = "crates/memcached-operator/tests/it/admission.rs";
 const VALUES: &str = "faults/src/schema/values.rs";
@@ -61,7 +67,10 @@ pub const TABLE: &[Row] = &[
     row(
         "E1",
         "the API server is killed and comes back",
-        Tests(&[(it!("faults"), "an_api_server_that_is_away_for_half_a_minute_is_waited_for")]),
+        Tests(&[
+            (it!("faults"), "an_api_server_that_is_away_for_half_a_minute_is_waited_for"),
+            (long!("outages"), "server_is_away"),
+        ]),
     ),
     row(
         "E2",
@@ -82,11 +91,16 @@ pub const TABLE: &[Row] = &[
         Tests(&[
             (it!("faults"), "requests_to_a_paused_api_server_end_by_their_deadline"),
             (LEASE, "a_leader_whose_server_is_paused_stops_before_its_lease_is_over"),
+            (long!("outages"), "server_halts"),
         ]),
     ),
     row("E6", "a request is sent and nothing comes back", Plans("silence, answer-lost, truncated")),
     row("E7", "a watch ends with 410", Plans("expire")),
-    row("E9", "nothing but bookmarks", Plans("bookmarks (5 s)")),
+    row(
+        "E9",
+        "nothing but bookmarks",
+        Tests(&[(long!("outages"), "nothing_happens")]), // and plans, for 5 s
+    ),
     row(
         "E11",
         "429 with Retry-After on all writes",
@@ -95,9 +109,11 @@ pub const TABLE: &[Row] = &[
     row(
         "E12",
         "5 s for every call",
-        Missing(
-            "2 s are put up with (a_slow_api_server_is_put_up_with); at 5 s a renewal of the lease does not fit twice into its deadline of 10 s, and a leader ends",
-        ),
+        Tests(&[
+            (LEASE, "a_server_that_takes_five_seconds_for_each_answer_costs_nobody_the_lease"),
+            (it!("faults"), "a_slow_api_server_is_put_up_with"),
+            (long!("outages"), "server_is_slow"),
+        ]),
     ),
     row(
         "E14",
@@ -107,7 +123,7 @@ pub const TABLE: &[Row] = &[
     row(
         "E15",
         "certificates and tokens are replaced",
-        Missing("the environment cannot give a running API server other keys yet"),
+        Tests(&[(long!("credentials"), "keys_are_replaced")]),
     ),
     row(
         "E16",
@@ -117,9 +133,9 @@ pub const TABLE: &[Row] = &[
     row(
         "E18",
         "no DNS, wrong clock",
-        Missing("the environment has one clock, and its clients use addresses"),
+        Tests(&[(long!("credentials"), "clock_is_late"), (long!("names"), "name_is_not_found")]),
     ),
-    row("E19", "another client floods the API server", Missing("no flood is written yet")),
+    row("E19", "another client floods the API server", Tests(&[(long!("flood"), "others_flood")])),
     row(
         "C1",
         "SIGKILL before, in and after each write",
@@ -130,13 +146,7 @@ pub const TABLE: &[Row] = &[
         "SIGTERM during a write",
         Tests(&[(it!("restart"), "stopping_waits_for_the_passes_that_run")]),
     ),
-    row(
-        "C4",
-        "out of memory at the first list",
-        Missing(
-            "needs a node with limits and 10,000 objects; the peak of that list is in make bench-full",
-        ),
-    ),
+    row("C4", "out of memory at the first list", Tests(&[(long!("limits"), "too_little_memory")])),
     row(
         "C5",
         "a pass panics",
@@ -165,7 +175,10 @@ pub const TABLE: &[Row] = &[
     row(
         "C10",
         "leaders are killed again and again",
-        Tests(&[(it!("leader"), "a_killed_leader_is_succeeded_within_17_seconds_each_time")]),
+        Tests(&[
+            (it!("leader"), "a_killed_leader_is_succeeded_within_17_seconds_each_time"),
+            (long!("restarts"), "leaders_die"),
+        ]),
     ),
     row(
         "C12",
@@ -173,6 +186,7 @@ pub const TABLE: &[Row] = &[
         Tests(&[
             (it!("quiet"), "a_restarted_operator_lists_once_and_writes_nothing"),
             (e2e!("killing"), "however_often_the_operator_is_killed_the_end_is_right"),
+            (long!("restarts"), "restarted"),
         ]),
     ),
     row(
@@ -270,7 +284,7 @@ pub const TABLE: &[Row] = &[
         Tests(&[
             (e2e!("removal"), "nothing_hangs_when_the_operators_namespace_is_deleted_first"),
             (it!("leaving"), "a_namespace_goes_with_the_operator_and_its_books_in_it"),
-            (it!("terminating"), "without_a_finalizer_a_deletion_costs_nothing"),
+            (it!("terminating"), "without_a_finalizer_a_deletion_writes_nothing"),
         ]),
     ),
     row(
@@ -279,7 +293,7 @@ pub const TABLE: &[Row] = &[
         Tests(&[
             (e2e!("removal"), "nothing_hangs_when_the_operators_deployment_is_deleted_first"),
             (e2e!("removal"), "uninstall_works_after_the_operator_was_killed"),
-            (it!("terminating"), "without_a_finalizer_a_deletion_costs_nothing"),
+            (it!("terminating"), "without_a_finalizer_a_deletion_writes_nothing"),
         ]),
     ),
     row(
@@ -303,10 +317,13 @@ pub const TABLE: &[Row] = &[
     row(
         "D10",
         "the garbage collector is late",
-        Tests(&[(
-            it!("ownership"),
-            "an_object_that_was_created_anew_goes_on_as_soon_as_the_old_child_is_gone",
-        )]),
+        Tests(&[
+            (
+                it!("ownership"),
+                "an_object_that_was_created_anew_goes_on_as_soon_as_the_old_child_is_gone",
+            ),
+            (long!("outages"), "nobody_collects"),
+        ]),
     ),
     row(
         "I1",
@@ -391,15 +408,9 @@ pub const TABLE: &[Row] = &[
     row("I26", "the scale subresource", Tests(&[(ADMISSION, "kubectl_scale_changes_the_size")])),
     row("L1", "100 to 10,000 caches at once", Bench("backlog")),
     row("L2", "a restart with 10,000 caches", Bench("restart")),
-    row(
-        "L3",
-        "one hot cache among a thousand",
-        Missing(
-            "the rate of one cache is bounded (S4); the others' latency beside it is not measured yet",
-        ),
-    ),
-    row("L5", "50,000 foreign objects", Missing("not measured yet")),
-    row("L6", "410 with 10,000 objects", Missing("not measured yet")),
+    row("L3", "one hot cache among a thousand", Tests(&[(long!("load"), "one_is_hot")])),
+    row("L5", "50,000 foreign objects", Tests(&[(long!("load"), "others_have_much")])),
+    row("L6", "410 with 10,000 objects", Tests(&[(long!("load"), "all_is_listed_again")])),
     row(
         "L7",
         "a thousand identical failures",
@@ -408,13 +419,14 @@ pub const TABLE: &[Row] = &[
             "a_thousand_equal_events_are_one_object_with_a_count_and_two_requests",
         )]),
     ),
-    row("L9", "50 m of processor", Missing("needs a node with limits")),
+    row("L9", "50 m of processor", Tests(&[(long!("limits"), "little_processor")])),
     row(
         "L10",
         "5,000 failing beside 5,000 healthy",
-        Missing(
-            "tried with 30 beside 20 (v5_a_good_cache_is_not_delayed_by_bad_ones), not with thousands",
-        ),
+        Tests(&[
+            (own!("refusals"), "v5_a_good_cache_is_not_delayed_by_bad_ones"),
+            (long!("load"), "half_fails"),
+        ]),
     ),
     row(
         "U1",

@@ -13,7 +13,7 @@ use kube::{Api, Client, ResourceExt as _};
 use kubewright::cluster;
 use kubewright::generate::{Installation, install, manager_name};
 use kubewright_testenv::proxy::hook::Hook;
-use kubewright_testenv::{Environment, Identity};
+use kubewright_testenv::{Disturbed, Environment, Identity};
 use memcached_api::v1alpha1::Memcached;
 use memcached_e2e::programs::{permit, program};
 use serde_json::{Value, json};
@@ -41,12 +41,18 @@ pub struct Subject {
     /// The process.
     pub running: Running,
     /// Its way to the API server.
-    pub way: kubewright_testenv::Disturbed,
+    pub way: Disturbed,
 }
 
 impl<'a> World<'a> {
     /// Installs the operator, all but its Deployment, and builds its program.
     pub async fn new(environment: &'a Environment) -> anyhow::Result<Self> {
+        let world = Self::unwatched(environment).await?;
+        Ok(Self { history: History::start(&world.client()), ..world })
+    }
+
+    /// The same without the watcher, who would keep every version of ten thousand objects.
+    pub async fn unwatched(environment: &'a Environment) -> anyhow::Result<Self> {
         let client = environment.client();
         let installation = memcached_operator::operator().installation();
         let installation = installation.map_err(|error| anyhow::anyhow!("{error}"))?;
@@ -57,8 +63,7 @@ impl<'a> World<'a> {
         if environment.controller_manager().is_some() {
             until_collected(&client).await?;
         }
-        let history = History::start(&client);
-        Ok(Self { environment, history, installation, program, logs })
+        Ok(Self { environment, history: History::default(), installation, program, logs })
     }
 
     /// With all rights.
@@ -68,8 +73,7 @@ impl<'a> World<'a> {
 
     /// The user that the operator is to the API server.
     pub fn account(&self) -> String {
-        let account = manager_name(&self.installation.operator);
-        format!("system:serviceaccount:{}:{account}", self.installation.namespace)
+        format!("system:serviceaccount:{}:{}", self.installation.namespace, self.account_name())
     }
 
     /// Where the operators' logs are.
@@ -106,21 +110,54 @@ impl<'a> World<'a> {
         more: &[String],
         hook: impl FnOnce(Arc<Victim>) -> Arc<dyn Hook>,
     ) -> anyhow::Result<Subject> {
-        let account = manager_name(&self.installation.operator);
-        let home = &self.installation.namespace;
-        let identity = Identity::ServiceAccount { namespace: home, name: &account };
-        let way = self.environment.disturbed(identity).await?;
+        let way = self.way().await?;
         let victim = Arc::new(Victim::default());
         way.proxy.set_hook(Some(hook(victim.clone())));
-        let mut arguments: Vec<String> =
-            ["run", "--health-probe-bind-address=0"].map(str::to_owned).to_vec();
-        arguments.push(format!("--kubeconfig={}", way.kubeconfig.display()));
-        arguments.push(format!("--namespace={namespace}"));
-        arguments.extend_from_slice(more);
-        let log = self.logs.join(format!("{namespace}-{}.log", way.proxy.address().port()));
+        self.operator_on(way, &[], namespace, more, victim)
+    }
+
+    /// A way to the API server, for a process that is yet to be started.
+    pub async fn way(&self) -> anyhow::Result<Disturbed> {
+        let account = self.account_name();
+        let home = &self.installation.namespace;
+        let identity = Identity::ServiceAccount { namespace: home, name: &account };
+        Ok(self.environment.disturbed(identity).await?)
+    }
+
+    /// Starts it on that way, by a command that ends in running what is behind it.
+    pub fn operator_on(
+        &self,
+        way: Disturbed,
+        by: &[String],
+        namespace: &str,
+        more: &[String],
+        victim: Arc<Victim>,
+    ) -> anyhow::Result<Subject> {
+        let mut line = by.to_vec();
+        line.push(self.program.display().to_string());
+        line.extend(["run", "--health-probe-bind-address=0"].map(str::to_owned));
+        line.push(format!("--kubeconfig={}", way.kubeconfig.display()));
+        line.push(format!("--namespace={namespace}"));
+        line.extend_from_slice(more);
+        let program = PathBuf::from(line.remove(0));
+        let log = self.log(namespace, &way);
         let environment = self.environment.directory().to_owned();
-        let start = Start { program: self.program.clone(), arguments, log, environment };
+        let start = Start { program, arguments: line, log, environment };
         Ok(Subject { running: Running::start(start, victim)?, way })
+    }
+
+    /// What an operator on this way says.
+    pub fn log(&self, namespace: &str, way: &Disturbed) -> PathBuf {
+        self.logs.join(format!("{namespace}-{}.log", way.proxy.address().port()))
+    }
+
+    /// The operator's account, and the namespace that it is in.
+    pub fn home(&self) -> (String, String) {
+        (self.account_name(), self.installation.namespace.clone())
+    }
+
+    fn account_name(&self) -> String {
+        manager_name(&self.installation.operator)
     }
 
     /// Permits the lease of `namespace` what the operator's own role permits that of its own namespace.

@@ -23,7 +23,8 @@ pub(crate) fn judge_history(history: &[Seen]) -> Vec<String> {
         if is_true(cache, "Reconciled") && cache["metadata"]["deletionTimestamp"].is_null() {
             wrong.extend(unreconciled(history, seen));
         }
-        if is_true(cache, "Available") && !was_available(history, seen) {
+        let available = is_true(cache, "Available");
+        if available && !was_available(history, seen) && !none_was_wanted(history, cache) {
             wrong.push(format!("version {} is Available and its Deployment was not", seen.version));
         }
         let uid = cache["metadata"]["uid"].as_str().unwrap_or_default();
@@ -94,6 +95,21 @@ fn was_available(history: &[Seen], status: &Seen) -> bool {
     })
 }
 
+/// Where no instance is wanted there is none to wait for, and the status says that it is so because of that.
+fn none_was_wanted(history: &[Seen], cache: &Value) -> bool {
+    let Some(available) = conditions(cache).iter().find(|it| it["type"] == "Available") else {
+        return false;
+    };
+    let asked = |seen: &Seen| {
+        let metadata = &seen.object["metadata"];
+        seen.resource == "memcacheds"
+            && metadata["uid"] == cache["metadata"]["uid"]
+            && metadata["generation"] == available["observedGeneration"]
+            && seen.object["spec"]["size"] == 0
+    };
+    available["reason"] == "NoneWanted" && history.iter().any(asked)
+}
+
 /// A time that changes without the status it is about.
 fn restless(before: &Value, after: &Value) -> Vec<String> {
     let changed = |old: &&Value| {
@@ -140,6 +156,24 @@ mod tests {
     fn a_time_changes_with_its_condition_only() {
         let restless = [cache(1, 2, "False", "a"), cache(2, 2, "False", "b")];
         assert_eq!(judge_history(&restless).len(), 1);
+    }
+
+    #[test]
+    fn who_wants_none_has_all_that_is_wanted() {
+        let told = |size: i32, reason: &str| {
+            let mut seen = cache(2, size, "False", "a");
+            let mut object = (*seen.object).clone();
+            object["status"]["conditions"] = json!([{"type": "Available", "status": "True",
+                "reason": reason, "observedGeneration": 1}]);
+            seen.object = Arc::new(object);
+            judge_history(&[seen])
+        };
+        assert_eq!(told(0, "NoneWanted"), Vec::<String>::new());
+        let lie = ["version 2 is Available and its Deployment was not"];
+        assert_eq!(
+            (told(2, "NoneWanted"), told(0, "AllReady")),
+            (lie.map(str::to_owned).to_vec(), lie.map(str::to_owned).to_vec())
+        );
     }
 
     #[test]

@@ -1,8 +1,11 @@
 //! The ideal reactor: answers each event with fixed bodies at once, without a cache, a queue or a question.
 //! Nothing that waits for the event and then writes can be quicker.
 
+use std::sync::Arc;
+
 use kube::Client;
 use kubewright_bench::progress;
+use tokio::sync::Semaphore;
 use tokio::task::JoinHandle;
 
 use crate::limit::job;
@@ -12,6 +15,8 @@ use crate::rig::Rig;
 use crate::seen::{CACHES, DEPLOYMENTS, Event, SERVICES, Seen, Watcher};
 use crate::wire;
 
+/// Objects that are worked on at once: with a thousand the API server refuses some.
+const AT_ONCE: usize = 64;
 /// What ours says of a child that must not be there yet.
 const ABSENT: &str = r#""resourceVersion":"1""#;
 
@@ -21,10 +26,12 @@ pub(crate) struct Reactor(Vec<JoinHandle<()>>);
 impl Reactor {
     pub(crate) async fn start(rig: &Rig, templates: &Templates) -> anyhow::Result<Self> {
         let mut tasks = Vec::new();
+        let places = Arc::new(Semaphore::new(AT_ONCE));
         for path in [CACHES, DEPLOYMENTS, SERVICES] {
             let client = rig.operator_client.clone();
             let watcher = Watcher::start(client.clone(), path).await?;
-            tasks.push(tokio::spawn(react(client, templates.clone(), path, watcher)));
+            let places = places.clone();
+            tasks.push(tokio::spawn(react(client, templates.clone(), path, watcher, places)));
         }
         Ok(Self(tasks))
     }
@@ -36,14 +43,21 @@ impl Drop for Reactor {
     }
 }
 
-async fn react(client: Client, templates: Templates, path: &'static str, mut watcher: Watcher) {
+async fn react(
+    client: Client,
+    templates: Templates,
+    path: &'static str,
+    mut watcher: Watcher,
+    places: Arc<Semaphore>,
+) {
     while let Ok(seen) = watcher.next().await {
-        let (client, templates) = (client.clone(), templates.clone());
+        let (client, templates, places) = (client.clone(), templates.clone(), places.clone());
         let is_new = path == CACHES && seen.event == Event::Added;
         let is_drifted = path != CACHES
             && (seen.event == Event::Deleted
                 || seen.replicas.is_some_and(|replicas| replicas != SIZE));
         let reaction = async move {
+            let _place = places.acquire().await;
             let done = if is_new {
                 job(&client, &templates, &Object::of(&seen), &seen.uid).await
             } else if is_drifted {

@@ -11,7 +11,7 @@ use kubewright::kube::ResourceExt as _;
 use kubewright::names::label_value;
 use memcached_api::v1alpha1::{MAX_SIZE, Memcached, Resources};
 
-use crate::{DEFAULT_IMAGE, IMAGE_VARIABLE};
+use crate::DEFAULT_IMAGE;
 
 /// One cache, with nothing left open.
 #[derive(Clone, Debug, PartialEq)]
@@ -40,11 +40,39 @@ pub enum Invalid {
     #[error("spec.containerPort is {0}: it must be 1 to 65535")]
     Port(i32),
     /// No image is named.
+    #[error("{whose} is {image:?}: it must name an image, for example {DEFAULT_IMAGE}")]
+    Image {
+        /// The field or variable that names it.
+        whose: &'static str,
+        /// What it names.
+        image: String,
+    },
+    /// A container cannot have this.
     #[error(
-        "{IMAGE_VARIABLE} in the operator's environment is {0:?}: it must name an image, for example {DEFAULT_IMAGE}"
+        "{field} names {name:?}: use cpu, memory, ephemeral-storage or hugepages-SIZE, or a name with the domain of its vendor, for example example.com/device"
     )]
-    Image(String),
+    Resource {
+        /// `spec.resources.limits` or `spec.resources.requests`.
+        field: &'static str,
+        /// What it names.
+        name: String,
+    },
+    /// Not as much as can be counted.
+    #[error("{field}.{name} is {amount:?}: it must be an amount, for example 500m or 1Gi")]
+    Amount {
+        /// `spec.resources.limits` or `spec.resources.requests`.
+        field: &'static str,
+        /// What is counted.
+        name: String,
+        /// How much of it.
+        amount: String,
+    },
 }
+
+/// Names [`crate::IMAGE_VARIABLE`].
+const DEFAULTED: &str = "MEMCACHED_IMAGE in the operator's environment";
+const LIMITS: &str = "spec.resources.limits";
+const REQUESTS: &str = "spec.resources.requests";
 
 /// Resolves an object. `default_image` is what the operator's environment names, if it does.
 pub fn validate(memcached: &Memcached, default_image: Option<&str>) -> Result<Cluster, Invalid> {
@@ -54,19 +82,22 @@ pub fn validate(memcached: &Memcached, default_image: Option<&str>) -> Result<Cl
     }
     let port = u16::try_from(spec.container_port).ok().filter(|port| *port > 0);
     let port = port.ok_or(Invalid::Port(spec.container_port))?;
-    let image = spec.image.as_deref().or(default_image).unwrap_or(DEFAULT_IMAGE);
-    if image.is_empty() || image.contains(char::is_whitespace) {
-        return Err(Invalid::Image(image.to_owned()));
-    }
+    let image = image(spec.image.as_deref(), default_image)?;
+    let resources = spec.resources.as_ref().map_or_else(|| Ok(default_resources()), resources)?;
     let name = memcached.name_any();
-    Ok(Cluster {
-        instance: label_value(&name),
-        name,
-        size: spec.size,
-        port,
-        image: image.to_owned(),
-        resources: spec.resources.as_ref().map_or_else(default_resources, resources),
-    })
+    Ok(Cluster { instance: label_value(&name), name, size: spec.size, port, image, resources })
+}
+
+fn image(own: Option<&str>, default: Option<&str>) -> Result<String, Invalid> {
+    let (whose, image) = match (own, default) {
+        (Some(own), _) => ("spec.image", own),
+        (None, Some(default)) => (DEFAULTED, default),
+        (None, None) => return Ok(DEFAULT_IMAGE.to_owned()),
+    };
+    let names_one =
+        !image.is_empty() && !image.contains(|it: char| it.is_whitespace() || it.is_control());
+    let invalid = || Invalid::Image { whose, image: image.to_owned() };
+    names_one.then(|| image.to_owned()).ok_or_else(invalid)
 }
 
 /// Memcached keeps items in 64 MiB; a full cache of small items, one page of each size and a thousand
@@ -86,14 +117,52 @@ fn default_resources() -> ResourceRequirements {
     }
 }
 
-fn resources(resources: &Resources) -> ResourceRequirements {
-    let amounts = |amounts: &BTreeMap<String, memcached_api::Quantity>| {
-        amounts.iter().map(|(name, amount)| (name.clone(), Quantity(amount.to_string()))).collect()
+fn resources(resources: &Resources) -> Result<ResourceRequirements, Invalid> {
+    let of = |field, amounts: &Option<Amounts>| {
+        amounts.as_ref().map(|amounts| checked(field, amounts)).transpose()
     };
-    ResourceRequirements {
-        requests: resources.requests.as_ref().map(amounts),
-        limits: resources.limits.as_ref().map(amounts),
+    Ok(ResourceRequirements {
+        requests: of(REQUESTS, &resources.requests)?,
+        limits: of(LIMITS, &resources.limits)?,
         ..ResourceRequirements::default()
+    })
+}
+
+type Amounts = BTreeMap<String, memcached_api::Quantity>;
+
+fn checked(field: &'static str, amounts: &Amounts) -> Result<BTreeMap<String, Quantity>, Invalid> {
+    let one = |(name, amount): (&String, &memcached_api::Quantity)| {
+        if !is_resource(name) {
+            return Err(Invalid::Resource { field, name: name.clone() });
+        }
+        if !amount.is_amount() {
+            let (name, amount) = (name.clone(), amount.to_string());
+            return Err(Invalid::Amount { field, name, amount });
+        }
+        Ok((name.clone(), Quantity(amount.to_string())))
+    };
+    amounts.iter().map(one).collect()
+}
+
+/// What Kubernetes lets a container have: a list of its own, and what has a domain in its name. A rule in the
+/// schema would say it earlier, but keys without a bound on their length make such a rule too dear.
+fn is_resource(name: &str) -> bool {
+    let is_part = |part: &str| {
+        let ends = part.starts_with(|it: char| it.is_ascii_alphanumeric())
+            && part.ends_with(|it: char| it.is_ascii_alphanumeric());
+        ends && part.chars().all(|it| it.is_ascii_alphanumeric() || "-_.".contains(it))
+    };
+    match name.split_once('/') {
+        None => {
+            let own = matches!(name, "cpu" | "memory" | "ephemeral-storage");
+            own || name.strip_prefix("hugepages-").is_some_and(is_part)
+        }
+        Some((domain, name)) => {
+            let is_domain = is_part(domain)
+                && !domain.contains('_')
+                && !domain.contains(|it: char| it.is_ascii_uppercase());
+            is_domain && !domain.starts_with("requests.") && is_part(name) && name.len() <= 63
+        }
     }
 }
 
@@ -102,6 +171,7 @@ mod tests {
     use serde_json::json;
 
     use super::*;
+    use crate::IMAGE_VARIABLE;
     use crate::fixtures::memcached;
 
     #[test]
@@ -123,6 +193,32 @@ mod tests {
         assert_eq!(of(json!({"containerPort": 65536}), None), Invalid::Port(65536));
         let error = of(json!({}), Some("two words")).to_string();
         assert!(error.starts_with("MEMCACHED_IMAGE in the operator's environment"), "{error}");
+        assert!(error.starts_with(IMAGE_VARIABLE), "{error}");
+        let error = of(json!({"image": "two words"}), Some("operators:1")).to_string();
+        assert!(error.starts_with("spec.image is \"two words\": it must name an image"), "{error}");
+    }
+
+    #[test]
+    fn what_a_container_cannot_have_is_named_with_its_field_and_what_to_do() {
+        let of = |limits: serde_json::Value| {
+            let spec = json!({"resources": {"limits": limits}});
+            validate(&memcached("a", spec), None).map(drop).map_err(|error| error.to_string())
+        };
+        for name in ["cpu", "memory", "ephemeral-storage", "hugepages-2Mi", "example.com/thing"] {
+            assert_eq!(of(json!({name: 1})), Ok(()), "{name}");
+        }
+        for name in
+            ["unknown", "", "/", "a/", "/a", "a/b/c", "UPPER/a", "requests.a/b", "two words"]
+        {
+            let error = of(json!({name: 1})).unwrap_err();
+            let expected = format!("spec.resources.limits names {name:?}: use cpu, memory");
+            assert!(error.starts_with(&expected), "{error}");
+        }
+        let error = of(json!({"memory": "much"})).unwrap_err();
+        assert!(
+            error.starts_with("spec.resources.limits.memory is \"much\": it must be"),
+            "{error}"
+        );
     }
 
     #[test]

@@ -1,6 +1,7 @@
 //! `make faults`: the plans, the walk over the schema, the table of scenarios.
 
 mod plans;
+mod scenarios;
 mod schema;
 
 use std::path::PathBuf;
@@ -19,7 +20,7 @@ enum Part {
     Plans,
     /// Every leaf of the schema, with validation and without.
     Schema,
-    /// The list of scenarios, and where each is tried.
+    /// The list of scenarios, and the tests of those that are short.
     Scenarios,
 }
 
@@ -69,7 +70,7 @@ async fn main() -> anyhow::Result<ExitCode> {
         held &= schema::schema().await?;
     }
     if arguments.wants(Part::Scenarios) {
-        memcached_faults::table::print();
+        held &= tokio::task::spawn_blocking(scenarios::scenarios).await??;
     }
     if arguments.wants(Part::Plans) {
         let environment = Environment::builder().controllers().start().await?;

@@ -10,7 +10,7 @@ use kube::api::{Patch, PatchParams, PostParams};
 use memcached_api::v1alpha1::Memcached;
 use memcached_faults::label;
 use memcached_faults::script::{Script, Sent};
-use memcached_faults::state::is_as_desired;
+use memcached_faults::state::{is_as_desired, objects};
 use memcached_faults::world::{Subject, World};
 use serde_json::json;
 use tokio::time::sleep;
@@ -63,7 +63,8 @@ impl<'a> Scene<'a> {
     pub(crate) async fn settled(&self, limit: Duration) -> anyhow::Result<Duration> {
         let began = Instant::now();
         loop {
-            let objects = self.world.history.current(&self.namespace);
+            // Asked anew: the watcher may not have heard yet what was changed a moment ago.
+            let objects = objects(&self.world.client(), &self.namespace).await.unwrap_or_default();
             let some = objects["memcacheds"].as_array().is_some_and(|list| !list.is_empty());
             match is_as_desired(&objects) {
                 Ok(()) if some => return Ok(began.elapsed()),
@@ -77,6 +78,15 @@ impl<'a> Scene<'a> {
         if let Some((subject, _)) = self.subjects.get(number) {
             subject.running.victim.kill();
         }
+    }
+
+    /// From now on every request and every event takes that long.
+    pub(crate) fn delay(&self, delay: Duration) {
+        self.subjects.iter().for_each(|(subject, _)| subject.way.proxy.delay(delay));
+    }
+
+    pub(crate) fn heal(&self) {
+        self.subjects.iter().for_each(|(subject, _)| subject.way.proxy.heal());
     }
 
     /// Who has written the lease last.
