@@ -33,7 +33,7 @@ endif
 
 .DEFAULT_GOAL := help
 .PHONY: help generate manifests generated install uninstall run build docker-build docker-push deploy undeploy \
-	bundle bundle-build bundle-push dev dev-up dev-down cluster cluster-down test test-long bench bench-full ci fmt lint docs licenses \
+	bundle bundle-build bundle-push dev dev-up dev-down cluster cluster-down test test-long test-olm bench bench-full ci fmt lint docs licenses \
 	cycles faults faults-long soak fuzz dist-example kubewright
 
 help: ## What can be made
@@ -47,6 +47,7 @@ manifests: ## The same
 generated: ## Fail if a committed file is not what would be generated
 	$(OPERATOR) generate all --check
 	$(OPERATOR) generate bundle $(BUNDLE) --check
+	@$(KUBEWRIGHT) bundle validate
 
 install: ## The kinds on the cluster of the current kubeconfig (MIN_SIZE, MAX_SIZE)
 	@$(OPERATOR) install $(BOUNDS)
@@ -73,14 +74,14 @@ deploy: ## The operator in the cluster (IMG, NAMESPACE, SCOPE, MIN_SIZE, MAX_SIZ
 undeploy: ## The operator out of it, with the kinds and all their objects (KEEP_CRD=1 leaves those)
 	@$(KUBEWRIGHT) undeploy $(PLACE) $(if $(KEEP_CRD),--keep-crd)
 
-bundle: ## The OLM bundle (VERSION, IMG, CHANNELS, DEFAULT_CHANNEL)
-	$(OPERATOR) generate bundle $(BUNDLE)
+bundle: ## The OLM bundle (VERSION, IMG, CHANNELS, DEFAULT_CHANNEL), checked
+	@$(KUBEWRIGHT) bundle $(BUNDLE)
 
 bundle-build: ## The bundle's image (BUNDLE_IMG)
-	@$(KUBEWRIGHT) image build --bundle bundle --image $(BUNDLE_IMG)
+	@$(KUBEWRIGHT) bundle build --image $(BUNDLE_IMG)
 
 bundle-push: ## Push it (BUNDLE_IMG)
-	@$(KUBEWRIGHT) image push $(BUNDLE_IMG)
+	@$(KUBEWRIGHT) bundle push $(BUNDLE_IMG)
 
 dev: dev-up ## A local Kubernetes with the operator and a cache that serves; CLUSTER=current IMG=…: there
 	@$(LOCAL) $(KUBEWRIGHT) deploy --image $(IMG)
@@ -115,6 +116,10 @@ test: ## All tests that this machine can run; names what it had to leave out
 test-long: ## The tests on real pods with all their repeats, which take an hour
 	$(CARGO) run --quiet --package memcached-e2e --bin images
 	KUBEWRIGHT_LONG=1 $(CARGO) test --package memcached-e2e
+
+test-olm: ## Bundles through an OLM that really runs, on a local Kubernetes of its own; builds OLM and opm the first time
+	@$(KUBEWRIGHT) dev check
+	$(CARGO) test --package memcached-e2e --test olm -- --ignored --test-threads=1 --nocapture
 
 bench: ## Ours, the same operator in Go, and the limit, side by side; laid out for under an hour (BENCH)
 	$(COMPARE) --output bench/results/bench.json $(BENCH)

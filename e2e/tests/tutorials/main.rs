@@ -24,6 +24,7 @@ use run::Terminal;
 
 const GUESTBOOK: &str = include_str!("../../../docs/tutorials/guestbook.md");
 const MEMCACHED: &str = include_str!("../../../docs/tutorials/memcached.md");
+const WEBHOOKS: &str = include_str!("../../../docs/tutorials/webhooks.md");
 
 /// One page at a time: each has a cluster, and all build in one folder.
 static TURN: Mutex<()> = Mutex::new(());
@@ -36,6 +37,11 @@ fn the_guestbook_is_as_its_page_says() {
 #[test]
 fn the_memcached_operator_is_as_its_page_says() {
     follow("memcached", MEMCACHED);
+}
+
+#[test]
+fn webhooks_are_as_their_page_says() {
+    follow("webhooks", WEBHOOKS);
 }
 
 #[test]
