@@ -5,6 +5,7 @@ use std::sync::atomic::AtomicU64;
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
 use kube::discovery::ApiResource;
+use tokio::sync::Notify;
 
 use crate::error::Error;
 use crate::store::{Mapping, Store};
@@ -17,13 +18,20 @@ pub(crate) struct Registry {
     stores: Mutex<Vec<Arc<Store>>>,
     /// The newest resourceVersion that a watch has reached.
     pub(crate) newest: Arc<AtomicU64>,
+    /// Told when the server answers a watch after a failure: who waits for it need not wait longer.
+    pub(crate) answering: Arc<Notify>,
     writer: OnceLock<Writer>,
 }
 
 impl Registry {
     pub(crate) fn new(manager: &str) -> Self {
-        let (manager, newest) = (manager.into(), Arc::default());
-        Self { manager, stores: Mutex::default(), newest, writer: OnceLock::new() }
+        Self {
+            manager: manager.into(),
+            stores: Mutex::default(),
+            newest: Arc::default(),
+            answering: Arc::default(),
+            writer: OnceLock::new(),
+        }
     }
 
     /// The one cache of a kind under a selector, whoever asks for it.

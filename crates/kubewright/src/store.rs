@@ -71,8 +71,8 @@ pub(crate) struct Round {
     epoch: u64,
     /// The newest that was known when the listing was asked for.
     newest: u64,
-    /// The server's data is older than that: it was restored from a backup.
-    rewound: bool,
+    /// What the listing's data is of.
+    version: u64,
 }
 
 impl Round {
@@ -83,7 +83,34 @@ impl Round {
 
     /// The listing's data is of this version.
     pub(crate) fn of_version(self, version: u64) -> Self {
-        Self { rewound: version != 0 && version < self.newest, ..self }
+        Self { version, ..self }
+    }
+
+    /// The server's data is older than what was known: it was restored from a backup.
+    fn is_rewound(self) -> bool {
+        self.version != 0 && self.version < self.newest
+    }
+
+    /// The object is listed as older than it was before the time of the listing: that was in a history
+    /// that has not happened, whatever the count is now.
+    fn denies(self, held: u64, listed: u64) -> bool {
+        self.is_rewound() || (listed < held && held <= self.version)
+    }
+}
+
+impl Arrival {
+    /// It counts although it is older than what is held.
+    fn denies(self, held: u64, version: u64) -> bool {
+        matches!(self, Self::Listed(round) if round.denies(held, version))
+    }
+
+    fn is_rewound(self) -> bool {
+        matches!(self, Self::Listed(round) if round.is_rewound())
+    }
+
+    /// What has been failing over a history that was taken back need not wait for its retry.
+    fn priority(self) -> Priority {
+        if self == Self::Live || self.is_rewound() { Priority::High } else { Priority::Low }
     }
 }
 
@@ -217,12 +244,14 @@ impl Store {
         let index = self.index(&raw, &key);
         let version = raw.version();
         let before = self.read().get(&key).map(|entry| entry.held.clone());
-        let stays = before.filter(|held| held.version() >= version && !is_rewound(arrival));
+        let is_as_new =
+            |held: &Held| held.version() >= version && !arrival.denies(held.version(), version);
+        let stays = before.filter(|held| is_as_new(held));
         if let (Some(held), None) = (stays, applied) {
             self.write().mark(&key, self.current_epoch());
             return held;
         }
-        if is_rewound(arrival) {
+        if arrival.is_rewound() {
             self.newest.store(version, Ordering::Release); // the count starts anew
         } else {
             self.newest.fetch_max(version, Ordering::AcqRel);
@@ -235,7 +264,7 @@ impl Store {
             let mut table = self.write();
             let epoch = self.current_epoch();
             if let Some(other) = table.get(&key).map(|entry| entry.held.clone()) {
-                if other.version() >= version && !is_rewound(arrival) && applied.is_none() {
+                if is_as_new(&other) && applied.is_none() {
                     table.mark(&key, epoch); // while this was packed, our own write was answered
                     return other;
                 }
@@ -244,12 +273,12 @@ impl Store {
             // With the table in hand: a write of ours whose answer waits for it is not over yet.
             let is_kept = arrival == Arrival::Own || self.mutes.keep(&key, version);
             let entry = Entry::new(held, index.clone(), epoch);
-            let (held, left) = table.insert(key.clone(), entry, is_rewound(arrival));
+            let (held, left) = table.insert(key.clone(), entry, arrival);
             (held, left, is_kept)
         };
         self.note_references(&key, Some(&held));
         if !is_kept {
-            let priority = if arrival == Arrival::Live { Priority::High } else { Priority::Low };
+            let priority = arrival.priority();
             let reason = if arrival == Arrival::Live { "changed" } else { "listed" };
             if let Some(left) = left.filter(|left| Some(left) != index.as_ref()) {
                 self.announce(&key, Some(&left), priority, "left its owner");
@@ -292,16 +321,17 @@ impl Store {
     /// Begins a listing. To be called before it is asked for: what is seen from now on outlives it.
     pub(crate) fn begin(&self) -> Round {
         let epoch = self.epoch.fetch_add(1, Ordering::AcqRel) + 1;
-        Round { epoch, newest: self.newest.load(Ordering::Acquire), rewound: false }
+        Round { epoch, newest: self.newest.load(Ordering::Acquire), version: 0 }
     }
 
     /// Ends a listing of `namespace`, or of all: what it did not hold is gone.
     pub(crate) fn end(&self, round: Round, namespace: Option<&str>) {
         let swept = self.write().sweep(round.epoch, namespace);
         self.references.listed(round.epoch, namespace);
+        let priority = Arrival::Listed(round).priority();
         for (key, entry) in swept {
             self.note_references(&key, None);
-            self.announce(&key, entry.index.as_deref(), Priority::Low, "gone");
+            self.announce(&key, entry.index.as_deref(), priority, "gone");
         }
     }
 
@@ -375,8 +405,4 @@ impl Store {
 
 fn label_index(namespace: &str, value: &str) -> String {
     format!("{namespace}/{value}")
-}
-
-fn is_rewound(arrival: Arrival) -> bool {
-    matches!(arrival, Arrival::Listed(Round { rewound: true, .. }))
 }

@@ -11,6 +11,7 @@ use std::time::Duration;
 
 use kube::Api;
 use kube::api::ListParams;
+use tokio::sync::Notify;
 use tokio::time::{Instant, timeout};
 use tracing::{debug, info, warn};
 
@@ -40,7 +41,10 @@ pub(crate) struct Watch {
     pub(crate) reached: u64,
     /// The newest that any watch has reached: all kinds count together.
     pub(crate) newest: Arc<AtomicU64>,
-    /// The last attempt failed: whoever answers now may be another server, with other data.
+    /// Told when the server answers any of them after a failure.
+    pub(crate) answering: Arc<Notify>,
+    /// Since an attempt failed, nobody has looked whether the data is still the same: whoever answers now
+    /// may be another server.
     pub(crate) doubtful: bool,
 }
 
@@ -80,12 +84,12 @@ impl Watch {
             let (reached, end) = self.follow(version).await;
             self.reached = reached.parse().unwrap_or(0);
             self.newest.fetch_max(self.reached, Ordering::AcqRel);
-            self.doubtful = matches!(end, End::Failed(_));
+            self.doubtful |= matches!(end, End::Failed(_));
             self.metrics.restarted();
             let lasted = started.elapsed();
             match end {
                 End::Closed if lasted > Duration::from_secs(5) => delay.reset(),
-                End::Closed => delay.wait().await,
+                End::Closed => self.pause(&mut delay).await,
                 End::Expired => {
                     debug!(kind = self.kind(), "the server has forgotten our place: listing again");
                     // One that forgets what it has just told us must not be asked at once.
@@ -106,7 +110,7 @@ impl Watch {
                     if lasted > Duration::from_mins(2) {
                         delay.reset();
                     }
-                    delay.wait().await;
+                    self.pause(&mut delay).await;
                 }
             }
             place = Some(reached);
@@ -115,7 +119,7 @@ impl Watch {
 
     /// Lists everything, page by page. Answers with the version to watch from.
     async fn list(&self) -> Result<String, Error> {
-        let round = self.store.begin().since(self.reached);
+        let round = self.store.begin().since(self.known());
         let mut parameters = ListParams { limit: Some(PAGE), ..ListParams::default() };
         parameters.label_selector.clone_from(&self.store.selector);
         let mut version = String::new();
@@ -158,8 +162,28 @@ impl Watch {
         }
     }
 
+    /// The version that the server's data cannot be older than, unless it was restored from a backup.
+    fn known(&self) -> u64 {
+        if self.doubtful {
+            self.newest.load(Ordering::Acquire).max(self.reached)
+        } else {
+            self.reached
+        }
+    }
+
+    /// Waits after a failure, or until the server answers another watch: the kinds are to come back
+    /// together, because a pass over the new state of one and the old state of another only fails.
+    async fn pause(&self, delay: &mut Delay) {
+        tokio::select! {
+            () = delay.wait() => {}
+            () = self.answering.notified() => {}
+        }
+    }
+
     /// A list is complete.
     fn arrived(&mut self, listed: &mut bool) {
+        self.doubtful = false;
+        self.answering.notify_waiters();
         if let Some(served) = &mut self.served {
             served.set(true, &self.store);
         }
@@ -182,7 +206,7 @@ impl Watch {
         };
         warn!(kind = self.kind(), error = text, "cannot fill the cache; trying again");
         self.store.is_broken(self.scope(), Some(text));
-        delay.wait().await;
+        self.pause(delay).await;
     }
 
     fn not_served(&mut self) {

@@ -65,6 +65,7 @@ impl Manager {
                 served,
                 reached: 0,
                 newest: self.shared.registry.newest.clone(),
+                answering: self.shared.registry.answering.clone(),
                 doubtful: false,
             };
             // What is named is known only when those who name it are.

@@ -3,6 +3,7 @@
 use std::collections::HashMap;
 use std::sync::Arc;
 
+use super::Arrival;
 use crate::held::Held;
 use crate::key::Key;
 use crate::names;
@@ -72,11 +73,12 @@ impl Table {
         &mut self,
         key: Key,
         entry: Entry,
-        rewound: bool,
+        arrival: Arrival,
     ) -> (Arc<Held>, Option<Arc<str>>) {
         if let Some(current) = self.entries.get_mut(&key) {
             // Equal versions: the one with the memo of our write.
-            if current.held.version() > entry.held.version() && !rewound {
+            let (before, now) = (current.held.version(), entry.held.version());
+            if before > now && !arrival.denies(before, now) {
                 current.epoch = current.epoch.max(entry.epoch);
                 return (current.held.clone(), None);
             }

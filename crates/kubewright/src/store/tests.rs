@@ -55,10 +55,10 @@ async fn heard(queue: &Queue) -> Option<String> {
 #[test]
 fn an_object_never_gets_older() {
     let store = store(Mapping::Owner);
+    let round = store.begin().of_version(9);
     store.put(raw("a", "1", 10, "p"), Arrival::Own);
     store.put(raw("a", "1", 9, "p"), Arrival::Live);
     assert_eq!(version(&store, "a"), Some(10));
-    let round = store.begin().of_version(12);
     store.put(raw("a", "1", 8, "p"), Arrival::Listed(round));
     assert_eq!(version(&store, "a"), Some(10));
 }
@@ -108,6 +108,18 @@ fn a_list_that_is_older_than_what_was_known_is_a_restored_server() {
     assert_eq!(version(&store, "a"), Some(40));
     store.put(raw("a", "1", 60, "p"), Arrival::Live);
     assert_eq!(version(&store, "a"), Some(60));
+}
+
+#[test]
+fn a_list_that_has_an_object_older_than_it_was_is_of_a_restored_server_however_far_its_count() {
+    let store = store(Mapping::Itself);
+    store.put(raw("a", "future", 100, "o"), Arrival::Live);
+    let round = store.begin().of_version(150);
+    store.put(raw("a", "past", 40, "o"), Arrival::Listed(round));
+    assert_eq!(store.get(&key("a")).unwrap().uid(), "past");
+    store.put(raw("a", "past", 160, "o"), Arrival::Own);
+    store.put(raw("a", "past", 40, "o"), Arrival::Listed(round));
+    assert_eq!(version(&store, "a"), Some(160), "what came after the list is left alone");
 }
 
 #[test]

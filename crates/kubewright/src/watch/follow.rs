@@ -33,6 +33,9 @@ impl Watch {
         };
         match timeout(LIST_DEADLINE, self.api.watch(&parameters, &version)).await {
             Ok(Ok(events)) => {
+                if self.doubtful {
+                    self.answering.notify_waiters();
+                }
                 let mut events = pin!(events.peekable());
                 match self.rewound(&version, events.as_mut()).await {
                     Ok(None) => {

@@ -2,7 +2,8 @@
 //! does not exist yet without complaint, and says nothing until the count has caught up: what happens
 //! until then would be missed.
 //!
-//! Caveat: once the count has passed what we had seen, nothing tells a restored cluster from another.
+//! Caveat: once the count has passed what all our watches had seen, a watch that is taken up again cannot
+//! tell a restored cluster from another. A list can: see [`crate::store::Round`].
 
 use std::pin::Pin;
 use std::sync::atomic::Ordering;
@@ -11,24 +12,26 @@ use std::time::Duration;
 use futures_util::Stream;
 use futures_util::stream::Peekable;
 use kube::api::{ListParams, VersionMatch};
+use kube::core::WatchEvent;
 use tokio::time::timeout;
 
 use super::{LIST_DEADLINE, Watch};
 use crate::error::Error;
+use crate::raw::Raw;
 
-/// A server that has forgotten our place says so at once; then there is nothing to ask.
+/// A server that has forgotten our place, or ends the watch, does so at once; then there is nothing to ask.
 const FIRST_WORD: Duration = Duration::from_secs(1);
 
 impl Watch {
     /// The newest version that was ever seen, if the server's data is older than that. Asked only after
     /// a failure, because nobody restores a cluster while it is in use; costs one list of at most one
     /// object.
-    pub(super) async fn rewound<S: Stream>(
-        &self,
+    pub(super) async fn rewound(
+        &mut self,
         version: &str,
-        events: Pin<&mut Peekable<S>>,
+        events: Pin<&mut Peekable<impl Stream<Item = kube::Result<WatchEvent<Raw>>>>>,
     ) -> Result<Option<String>, Error> {
-        if !self.doubtful || timeout(FIRST_WORD, events.peek()).await.is_ok() {
+        if !self.doubtful || timeout(FIRST_WORD, events.peek()).await.is_ok_and(is_end) {
             return Ok(None);
         }
         let newest = self.newest.load(Ordering::Acquire).max(version.parse().unwrap_or(0));
@@ -43,7 +46,10 @@ impl Watch {
         let resource = self.resource();
         let action = || format!("list {resource}");
         match timeout(LIST_DEADLINE, self.api.list(&parameters)).await {
-            Ok(Ok(_)) => Ok(None),
+            Ok(Ok(_)) => {
+                self.doubtful = false;
+                Ok(None)
+            }
             Ok(Err(kube::Error::Api(status))) if is_too_large(&status) => Ok(Some(newest)),
             Ok(Err(error)) => {
                 Err(Error::api(&self.store.manager, "list", &resource, action(), error))
@@ -51,6 +57,12 @@ impl Watch {
             Err(_) => Err(Error::Deadline { action: action(), after: LIST_DEADLINE }),
         }
     }
+}
+
+/// What a watch says first, if it says anything: true if it is its end. What happened to an object may have
+/// happened in a restored cluster too.
+fn is_end(first: Option<&kube::Result<WatchEvent<Raw>>>) -> bool {
+    matches!(first, None | Some(Err(_) | Ok(WatchEvent::Error(_))))
 }
 
 fn is_too_large(status: &kube::core::Status) -> bool {
