@@ -1,4 +1,4 @@
-//! The bundles of the test: two releases of the operator in the registry, one of them as a folder, too, and one
+//! The bundles of the test: two releases of the operator in the registry, and as folders, and one
 //! whose operator cannot start.
 
 use std::path::PathBuf;
@@ -12,8 +12,9 @@ pub(crate) struct Bundles {
     /// Images.
     pub(crate) first: String,
     pub(crate) second: String,
-    /// The first as a folder.
+    /// The same as folders.
     pub(crate) folder: PathBuf,
+    pub(crate) second_folder: PathBuf,
     /// One whose operator has no image.
     pub(crate) broken: PathBuf,
     /// What the registry does not have.
@@ -44,6 +45,7 @@ impl Bundles {
             broken: make("broken", "0.0.1", "localhost/none:1"),
             missing: registry.image("none:v1"),
             folder,
+            second_folder: second,
         }
     }
 }

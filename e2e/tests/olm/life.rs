@@ -1,5 +1,11 @@
 //! What happens when all goes well.
 
+use std::process::Command;
+
+use kubewright_testenv::KubernetesVersion;
+use kubewright_testenv::binaries::{Binaries, Binary};
+use kubewright_testenv::cache::Cache;
+use kubewright_testenv::progress::Progress;
 use serde_json::Value;
 
 use crate::bundles::Bundles;
@@ -15,6 +21,21 @@ pub(crate) fn olm_says_that_it_is_well(place: &Place) {
     let names: Vec<_> = components.iter().filter_map(|one| one["name"].as_str()).collect();
     assert!(names.contains(&"olm-operator") && names.contains(&"catalog-operator"), "{status}");
     assert!(components.iter().all(|one| one["ready"] == one["wanted"]), "{status}");
+}
+
+/// The Operator Framework's own program finds nothing wrong with it.
+pub(crate) fn a_catalogue_is_in_order(place: &Place, bundles: &Bundles) {
+    let catalogue = place.folder().join("catalog");
+    let releases = [(&bundles.folder, &bundles.first), (&bundles.second_folder, &bundles.second)];
+    for (folder, image) in releases {
+        let (folder, output) = (folder.display(), catalogue.display());
+        place.succeeds(&format!("catalog {folder} --bundle-image {image} --output {output}"));
+    }
+    let version = KubernetesVersion::from_environment().unwrap();
+    let binaries = Binaries::new(Cache::from_environment().unwrap(), version, Progress::Shown);
+    let opm = binaries.unwrap().find(Binary::Opm).unwrap();
+    let checked = Command::new(opm).arg("validate").arg(&catalogue).output().unwrap();
+    assert!(checked.status.success(), "{}", String::from_utf8_lossy(&checked.stderr));
 }
 
 pub(crate) fn a_release_lives(place: &Place, bundles: &Bundles) {

@@ -41,7 +41,8 @@ fn bundles_run_through_olm_and_leave_nothing() {
     let registry = Registry::start(&place);
     let bundles = Bundles::publish(&place, &registry);
 
-    let scenarios: [(&str, Scenario); 7] = [
+    let scenarios: [(&str, Scenario); 8] = [
+        ("a catalogue of two releases is in order", life::a_catalogue_is_in_order),
         ("a release is installed, upgraded and removed", life::a_release_lives),
         ("a folder runs without an image", life::a_folder_runs),
         ("an image that is missing is told at once", troubles::a_missing_image_is_told),

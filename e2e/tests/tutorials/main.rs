@@ -11,12 +11,12 @@ use std::path::{Path, PathBuf};
 use std::sync::{Mutex, PoisonError};
 use std::time::Instant;
 
-use kubewright_testenv::KubernetesVersion;
 use kubewright_testenv::binaries::{Binaries, Binary};
 use kubewright_testenv::cache::Cache;
 use kubewright_testenv::harness::can_run;
 use kubewright_testenv::preflight::Tier;
 use kubewright_testenv::progress::Progress;
+use kubewright_testenv::{KubernetesVersion, Registry};
 use memcached_e2e::image::QUICK;
 use memcached_e2e::programs::program;
 use parse::{Step, commands_until_running, steps};
@@ -25,6 +25,7 @@ use run::Terminal;
 const GUESTBOOK: &str = include_str!("../../../docs/tutorials/guestbook.md");
 const MEMCACHED: &str = include_str!("../../../docs/tutorials/memcached.md");
 const WEBHOOKS: &str = include_str!("../../../docs/tutorials/webhooks.md");
+const OPERATORHUB: &str = include_str!("../../../docs/guides/operatorhub.md");
 
 /// One page at a time: each has a cluster, and all build in one folder.
 static TURN: Mutex<()> = Mutex::new(());
@@ -42,6 +43,14 @@ fn the_memcached_operator_is_as_its_page_says() {
 #[test]
 fn webhooks_are_as_their_page_says() {
     follow("webhooks", WEBHOOKS);
+}
+
+/// With a registry of the test in the place of the reader's.
+#[test]
+fn publishing_is_as_its_page_says() {
+    let registry = Registry::open().unwrap();
+    let page = OPERATORHUB.replace("quay.io/you", &format!("{}/you", registry.address()));
+    follow("operatorhub", &page);
 }
 
 #[test]

@@ -6,6 +6,7 @@
 //! | `console background` | one command that runs on, in a terminal of its own |
 //! | `console fails` | commands that are refused |
 //! | any language with `file=PATH` | a file that the reader writes |
+//! | any language with `end=PATH` | what the reader writes at the end of that file |
 //!
 //! All other blocks are to be read only.
 
@@ -20,6 +21,8 @@ pub(crate) enum Step {
     Interrupt,
     /// Writes a file.
     File { path: String, content: String },
+    /// Writes more into a file.
+    More { path: String, content: String },
 }
 
 /// How a command ends.
@@ -36,7 +39,9 @@ impl fmt::Display for Step {
         match self {
             Self::Command { typed, .. } => write!(formatter, "$ {typed}"),
             Self::Interrupt => formatter.write_str("^C"),
-            Self::File { path, .. } => write!(formatter, "writes {path}"),
+            Self::File { path, .. } | Self::More { path, .. } => {
+                write!(formatter, "writes {path}")
+            }
         }
     }
 }
@@ -59,11 +64,18 @@ fn of_block(info: &str, block: &[&str]) -> Result<Vec<Step>, String> {
         ["console", "fails"] => console(block, End::Refused),
         ["console", "background"] => console(block, End::Interrupted),
         ["console", ..] => Err(format!("nothing is known of a block `{info}`")),
-        [_, file] if file.starts_with("file=") => {
-            let path = file.trim_start_matches("file=").to_owned();
-            Ok(vec![Step::File { path, content: format!("{}\n", block.join("\n")) }])
-        }
+        [_, place] => Ok(written(place, format!("{}\n", block.join("\n"))).into_iter().collect()),
         _ => Ok(Vec::new()),
+    }
+}
+
+fn written(place: &str, content: String) -> Option<Step> {
+    let (how, path) = place.split_once('=')?;
+    let path = path.to_owned();
+    match how {
+        "file" => Some(Step::File { path, content }),
+        "end" => Some(Step::More { path, content }),
+        _ => None,
     }
 }
 
@@ -137,6 +149,8 @@ mod tests {
         let page = "```rust file=src/a.rs\nfn a() {}\n\nfn b() {}\n```\n";
         let content = "fn a() {}\n\nfn b() {}\n".to_owned();
         assert_eq!(steps(page).unwrap(), [Step::File { path: "src/a.rs".to_owned(), content }]);
+        let more = Step::More { path: "a.toml".to_owned(), content: "a = 1\n".to_owned() };
+        assert_eq!(steps("```toml end=a.toml\na = 1\n```\n").unwrap(), [more]);
     }
 
     #[test]

@@ -1,7 +1,8 @@
 //! A reader's terminal: does the steps of a page one after the other, in an empty folder, with a local
 //! Kubernetes of its own. Owns the processes that it starts, and ends them all.
 
-use std::fs::{self, File};
+use std::fs::{self, File, OpenOptions};
+use std::io::Write as _;
 use std::os::unix::process::CommandExt as _;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, ExitStatus, Stdio};
@@ -69,7 +70,11 @@ impl Terminal {
     /// Does one step; an error says what a reader would see instead of what the page shows.
     pub(crate) fn step(&mut self, step: &Step) -> anyhow::Result<()> {
         match step {
-            Step::File { path, content } => self.write(path, content),
+            Step::File { path, content } => Ok(fs::write(self.file(path)?, content)?),
+            Step::More { path, content } => {
+                let mut file = OpenOptions::new().append(true).open(self.file(path)?)?;
+                Ok(file.write_all(content.as_bytes())?)
+            }
             Step::Interrupt => self.interrupt(),
             Step::Command { typed, shown, ends: End::Interrupted } => self.start(typed, shown),
             Step::Command { typed, shown, ends } => {
@@ -86,8 +91,8 @@ impl Terminal {
         }
     }
 
-    /// In the folder where the last command was.
-    fn write(&self, path: &str, content: &str) -> anyhow::Result<()> {
+    /// A file in the folder where the last command was.
+    fn file(&self, path: &str) -> anyhow::Result<PathBuf> {
         let printed = self.place.path().join("printed");
         let status = wait(&mut self.spawn("pwd", &printed)?, DEADLINE)?;
         anyhow::ensure!(status.success(), "there is no folder for {path}");
@@ -95,7 +100,7 @@ impl Terminal {
         if let Some(folder) = path.parent() {
             fs::create_dir_all(folder)?;
         }
-        Ok(fs::write(path, content)?)
+        Ok(path)
     }
 
     fn start(&mut self, typed: &str, shown: &str) -> anyhow::Result<()> {
