@@ -116,6 +116,15 @@ pub(crate) struct Service {
 #[derive(Clone, Debug, Default, Deserialize)]
 #[serde(rename_all = "camelCase", default)]
 pub(crate) struct Webhook {
+    #[serde(rename = "generateName")]
+    pub(crate) name: String,
+    #[serde(rename = "type")]
+    pub(crate) type_: String,
+    #[serde(rename = "deploymentName")]
+    pub(crate) deployment: String,
+    pub(crate) side_effects: String,
+    #[serde(rename = "admissionReviewVersions")]
+    pub(crate) review_versions: Vec<String>,
     #[serde(rename = "conversionCRDs")]
     pub(crate) conversion_definitions: Vec<String>,
 }

@@ -15,6 +15,7 @@ mod practices;
 mod release;
 mod removed;
 mod size;
+mod webhooks;
 
 use super::csv::Spec;
 use super::{Bundle, ClusterServiceVersion, Findings};
@@ -41,6 +42,7 @@ pub(super) fn check(bundle: &Bundle, findings: &mut Findings) {
     let release = Release { file, csv, spec };
     examples::check(&release, findings);
     install_modes::check(&release, findings);
+    webhooks::check(&release, findings);
     owned::check(bundle, &release, findings);
     images::check(&release, findings);
     hub::check(&release, findings);

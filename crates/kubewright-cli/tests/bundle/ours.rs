@@ -28,6 +28,18 @@ fn affinity(processors: &[&str]) -> Value {
     json!({"nodeAffinity": {"requiredDuringSchedulingIgnoredDuringExecution": terms}})
 }
 
+/// A webhook that OLM would make, with `change` in its description.
+fn webhook(folder: &Folder, change: &Value) {
+    let mut webhook = json!({
+        "type": "ValidatingAdmissionWebhook", "generateName": "validate.memcacheds.example.com",
+        "deploymentName": "memcached-operator-controller-manager", "sideEffects": "None",
+        "admissionReviewVersions": ["v1"],
+    });
+    let changes = change.as_object().unwrap().clone();
+    webhook.as_object_mut().unwrap().extend(changes);
+    folder.edit(CSV, |csv| csv["spec"]["webhookdefinitions"] = json!([webhook]));
+}
+
 const POD: &str = "/spec/install/spec/deployments/0/spec/template/spec";
 
 const CASES: &[Case] = &[
@@ -79,6 +91,13 @@ const CASES: &[Case] = &[
     ("csv/install-mode-unknown", "warning", |f| {
         csv(f, "/spec/installModes/0/type", json!("Everywhere"));
     }),
+    ("csv/webhook-type", "error", |f| webhook(f, &json!({"type": "ValidatingWebhook"}))),
+    ("csv/webhook-name", "error", |f| webhook(f, &json!({"generateName": "pots.example"}))),
+    ("csv/webhook-name", "error", |f| {
+        webhook(f, &json!({"generateName": format!("{}.example.com", "a".repeat(60))}));
+    }),
+    ("csv/webhook-deployment", "error", |f| webhook(f, &json!({"deploymentName": "another"}))),
+    ("csv/webhook-required", "error", |f| webhook(f, &json!({"sideEffects": ""}))),
     ("bundle/related-image", "error", |f| csv(f, "/spec/relatedImages/0/image", json!(""))),
     ("bundle/related-image", "error", |f| {
         csv(f, "/spec/relatedImages/0/image", json!("not an image"));
@@ -127,6 +146,13 @@ fn what_upstreams_program_does_not_look_at_is_found() {
         assert_eq!(found.severity, *severity, "{found:?}");
         assert!(!found.file.is_empty() && !found.wrong.is_empty() && !found.remedy.is_empty());
     }
+}
+
+#[test]
+fn a_webhook_that_is_described_well_is_fine() {
+    let folder = Folder::good();
+    webhook(&folder, &json!({}));
+    assert_eq!(folder.validated().findings, []);
 }
 
 #[test]

@@ -36,6 +36,17 @@ pub enum Purpose {
     Convert,
 }
 
+impl Purpose {
+    /// What names of webhooks begin with.
+    fn word(self) -> &'static str {
+        match self {
+            Self::Mutate => "default",
+            Self::Validate => "validate",
+            Self::Convert => "convert",
+        }
+    }
+}
+
 /// A webhook that a controller has declared.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Webhook {
@@ -76,8 +87,7 @@ impl Webhook {
 
     /// What people read when it refuses.
     fn name(&self) -> String {
-        let word = if self.purpose == Purpose::Mutate { "default" } else { "validate" };
-        format!("{word}.{}.{}", self.plural, self.group)
+        format!("{}.{}", self.purpose.word(), self.definition())
     }
 
     fn definition(&self) -> String {

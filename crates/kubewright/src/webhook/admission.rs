@@ -38,6 +38,9 @@ struct Answer {
 /// The answer of the validating webhook of `K`.
 pub(super) fn validate<K: Validate>(body: &[u8]) -> Result<Vec<u8>, Unreadable> {
     answer(body, |request: &Request<K>, _| {
+        if is_going(request) {
+            return AdmissionResponse::from(request);
+        }
         let deleted = request.operation == Operation::Delete;
         let object = if deleted { &request.old_object } else { &request.object };
         let mut verdict = Verdict::default();
@@ -55,11 +58,21 @@ pub(super) fn set_defaults<K: Default>(body: &[u8]) -> Result<Vec<u8>, Unreadabl
         let (Some(object), Some(sent)) = (&request.object, sent) else {
             return refused(request, "there is no object in the request");
         };
+        if is_going(request) {
+            return AdmissionResponse::from(request);
+        }
         let mut changed = object.clone();
         changed.set_defaults(request);
         patched(request, sent, object, &changed)
             .unwrap_or_else(|error| refused(request, &error.to_string()))
     })
+}
+
+/// What is being deleted only loses finalizers, and nothing may hold that up. The generated configurations do not
+/// even ask; those that OLM makes cannot say so.
+fn is_going<K: Kind>(request: &Request<K>) -> bool {
+    let going = |object: &K| object.meta().deletion_timestamp.is_some();
+    request.operation == Operation::Update && request.object.as_ref().is_some_and(going)
 }
 
 fn patched<K: Kind>(

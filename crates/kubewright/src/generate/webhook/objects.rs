@@ -8,6 +8,7 @@ use super::{
 };
 use crate::generate::manager::pod_labels;
 use crate::generate::{Installation, manager_name, metadata};
+use crate::names::{dns_label, label_value};
 
 /// The Service and the configurations; none without a webhook.
 pub fn objects(installation: &Installation) -> Vec<Value> {
@@ -103,18 +104,23 @@ pub(crate) fn definitions(installation: &Installation) -> Vec<Value> {
             "admissionReviewVersions": ["v1"],
             "containerPort": SERVICE_PORT,
             "deploymentName": deployment,
-            "generateName": webhook.name(),
+            "generateName": called(webhook),
             "sideEffects": "None",
             "targetPort": PORT,
             "webhookPath": webhook.path(),
         });
+        let type_ = match webhook.purpose {
+            Purpose::Mutate => "MutatingAdmissionWebhook",
+            Purpose::Validate => "ValidatingAdmissionWebhook",
+            Purpose::Convert => "ConversionWebhook",
+        };
         let more = match webhook.purpose {
-            Purpose::Convert => {
-                json!({"type": "ConversionWebhook", "conversionCRDs": [webhook.definition()],
-                       "generateName": format!("convert.{}", webhook.definition())})
-            }
+            Purpose::Convert => json!({
+                "type": type_,
+                "conversionCRDs": [webhook.definition()],
+            }),
             Purpose::Mutate | Purpose::Validate => json!({
-                "type": configuration_kind(webhook.purpose).0.trim_end_matches("Configuration"),
+                "type": type_,
                 "failurePolicy": "Fail",
                 "matchPolicy": "Equivalent",
                 "rules": rules(webhook),
@@ -127,4 +133,16 @@ pub(crate) fn definitions(installation: &Installation) -> Vec<Value> {
         definition
     };
     installation.webhooks.iter().map(one).collect()
+}
+
+/// What the lifecycle manager calls a webhook. It makes a label of that, and is silent where it cannot.
+fn called(webhook: &Webhook) -> String {
+    let (word, definition) = (webhook.purpose.word(), webhook.definition());
+    let name = format!("{word}.{definition}");
+    if label_value(&name) == name {
+        return name;
+    }
+    let hashed = dns_label(&definition); // a beginning, a dash and 16 digits: it has a dot in it
+    let (_, hash) = hashed.rsplit_once('-').unwrap_or_default();
+    format!("{word}.{:.20}-{hash}.kubewright.dev", webhook.plural)
 }

@@ -104,8 +104,32 @@ fn beside_an_api_server_everything_calls_an_address() {
 fn the_lifecycle_manager_is_told_of_each() {
     let definitions = definitions(&installation());
     let types: Vec<_> = definitions.iter().map(|one| one["type"].as_str().unwrap()).collect();
-    assert_eq!(types, ["MutatingWebhook", "ValidatingWebhook", "ConversionWebhook"]);
+    assert_eq!(
+        types,
+        ["MutatingAdmissionWebhook", "ValidatingAdmissionWebhook", "ConversionWebhook"]
+    );
     assert_eq!(definitions[2]["conversionCRDs"], json!(["everythings.example.com"]));
     assert_eq!(definitions[0]["targetPort"], 9443);
     assert!(definitions[2].get("rules").is_none());
+}
+
+#[test]
+fn the_lifecycle_manager_can_make_a_label_of_every_name() {
+    let mut installation = installation();
+    let names = |installation: &Installation| -> Vec<String> {
+        let definitions = definitions(installation);
+        definitions.iter().map(|one| one["generateName"].as_str().unwrap().to_owned()).collect()
+    };
+    assert_eq!(names(&installation)[1], "validate.everythings.example.com");
+    for webhook in &mut installation.webhooks {
+        webhook.plural = "verylongnamesofthings".repeat(3);
+        webhook.group = "a.group.that.has.many.words.example.com".to_owned();
+    }
+    let shortened = names(&installation);
+    for name in &shortened {
+        assert!(name.len() <= 63 && name.split('.').count() >= 3, "{name}");
+    }
+    let mut others = installation.clone();
+    others.webhooks.iter_mut().for_each(|webhook| webhook.group.insert(0, 'b'));
+    assert!(names(&others).iter().all(|name| !shortened.contains(name)));
 }

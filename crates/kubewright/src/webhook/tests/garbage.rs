@@ -60,6 +60,23 @@ async fn garbage_is_refused_by_what_is_wrong_with_it() {
     }
 }
 
+/// As where the configurations are not ours, and cannot say that nobody is to be asked.
+#[tokio::test(flavor = "multi_thread")]
+async fn what_is_being_deleted_is_let_through_whatever_is_wrong_with_it() {
+    let (Served { port, .. }, authority) = serving().await;
+    let mut wrong = json!(jug("a"));
+    wrong["spec"]["litres"] = json!(0);
+    let mut going = wrong.clone();
+    going["metadata"]["deletionTimestamp"] = json!("2020-01-01T00:00:00Z");
+    for (object, expected) in [(wrong, "\"allowed\":false"), (going, "\"allowed\":true")] {
+        let mut review = review("Jug", &object);
+        review["request"]["operation"] = json!("UPDATE");
+        review["request"]["oldObject"] = object;
+        let said = say(port, &authority, &call(review.to_string().as_bytes()), PATIENCE).await;
+        assert!(said.contains(expected), "{expected}: {said}");
+    }
+}
+
 #[tokio::test(flavor = "multi_thread")]
 async fn large_bodies_are_answered_within_bounds() {
     let (Served { port, .. }, authority) = serving().await;
