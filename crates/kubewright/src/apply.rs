@@ -138,12 +138,16 @@ impl Apply {
     }
 
     async fn change(&self, api: &Api<Raw>, held: &Held) -> Result<Arc<Held>, Error> {
-        let drifts = self.drifts(held);
+        let mut drifts = Vec::new();
         let mut renamed = None;
-        if !drifts.is_empty() {
-            self.judge(api, &drifts).await?;
-            let own = held.own_fields().unwrap_or_default();
-            renamed = rename::repair(self.intent.body(), &held.value(), &own);
+        // What others made of our fields; nothing if the intent itself is new.
+        if held.intent_hash() == Some(self.intent.hash()) {
+            let (now, own) = held.value_and_own_fields();
+            drifts = drift::drifted(self.intent.body(), &now, &own);
+            if !drifts.is_empty() {
+                self.judge(api, &drifts).await?;
+                renamed = rename::repair(self.intent.body(), &now, &own);
+            }
         }
         let body = self.intent.body_update(held.uid());
         self.writer.pace.changed(&self.owner);
@@ -183,15 +187,6 @@ impl Apply {
         };
         let request = api.patch(self.key.name(), &parameters, &patch);
         self.writer.send(self.request("patch", "change"), request).await
-    }
-
-    /// What others made of our fields; nothing if the intent itself is new.
-    fn drifts(&self, held: &Held) -> Vec<Drift<'_>> {
-        if held.intent_hash() != Some(self.intent.hash()) {
-            return Vec::new();
-        }
-        let own = held.own_fields().unwrap_or_default();
-        drift::drifted(self.intent.body(), &held.value(), &own)
     }
 
     /// Counts the putting back of each field, and gives in for a while where that is a fight.

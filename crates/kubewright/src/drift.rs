@@ -42,7 +42,7 @@ pub(crate) fn manager_of(raw: &Raw, drift: &Drift<'_>, ours: &str) -> Option<Str
         let fields: Option<Value> = serde_json::from_str(owner.fields.get()).ok();
         fields.as_ref().and_then(Value::as_object).is_some_and(|set| owns(set, &drift.path))
     });
-    owner.map(|owner| owner.manager)
+    owner.map(|owner| owner.manager.into_owned())
 }
 
 fn owns(set: &Map<String, Value>, path: &[Step<'_>]) -> bool {

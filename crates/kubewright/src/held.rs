@@ -95,9 +95,8 @@ impl Content {
             }
             None => bytes.extend_from_slice(raw.text().as_bytes()),
         }
-        let [own, own_status] = raw.own_field_sets(manager);
         let [own, own_status] =
-            [&own, &own_status].map(|set| set.as_ref().map_or("", |set| set.get()));
+            raw.own_field_sets(manager).map(|set| set.map_or("", |set| set.get()));
         let lengths = Lengths {
             text: length(bytes.len()),
             fields: length(own.len()),
@@ -161,6 +160,12 @@ impl Held {
         self.open().own_fields()
     }
 
+    /// Both of them, taken out of the block once. Without a set, nothing is ours.
+    pub(crate) fn value_and_own_fields(&self) -> (Value, Value) {
+        let opened = self.open();
+        (opened.value(), opened.own_fields().unwrap_or_default())
+    }
+
     /// Its parts, to be read one after the other.
     pub(crate) fn open(&self) -> Opened {
         let content = self.dictionary.decompress(&self.block, self.lengths.whole());
@@ -197,8 +202,8 @@ impl Held {
 
     /// Remembers that this is what applying `intent` ended in, so that it is not applied again until
     /// either side changes; also where admission made something else of it.
-    pub(crate) fn applied(&mut self, intent: &Intent) {
-        *self.memo.get_mut() = intent.hash();
+    pub(crate) fn applied(&self, intent: &Intent) {
+        self.memo.store(intent.hash(), Ordering::Relaxed);
     }
 
     /// Keeps what was remembered of an older state of the same object, if nothing of ours has changed

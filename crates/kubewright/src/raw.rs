@@ -10,7 +10,6 @@ mod field_owner;
 mod tests;
 
 use std::borrow::Cow;
-use std::collections::BTreeMap;
 use std::ops::Range;
 
 use k8s_openapi::apimachinery::pkg::apis::meta::v1::ObjectMeta;
@@ -23,7 +22,7 @@ use serde::{Deserialize, Deserializer};
 use serde_json::Value;
 use serde_json::value::RawValue;
 
-use self::envelope::{Envelope, Metadata};
+use self::envelope::{Envelope, entry};
 pub(crate) use self::field_owner::FieldOwner;
 use crate::intent;
 
@@ -40,6 +39,7 @@ pub(crate) struct Raw {
     /// The hash in our annotation.
     intent: Option<u64>,
     deleting: bool,
+    labels: Option<Range<usize>>,
     managed_fields: Option<Range<usize>>,
 }
 
@@ -95,10 +95,12 @@ impl Raw {
         let Envelope { api_version, metadata } = Envelope::of(&text);
         let api_version = read(api_version);
         let metadata = metadata.unwrap_or_default();
-        let managed_fields = metadata.managed_fields.map(|managed| {
-            let start = managed.get().as_ptr().addr() - text.get().as_ptr().addr();
-            start..start + managed.get().len()
-        });
+        let place = |part: &RawValue| {
+            let start = part.get().as_ptr().addr() - text.get().as_ptr().addr();
+            start..start + part.get().len()
+        };
+        let (labels, managed_fields) =
+            (metadata.labels.map(place), metadata.managed_fields.map(place));
         let meta = ObjectMeta {
             name: read(metadata.name),
             namespace: read(metadata.namespace),
@@ -110,9 +112,20 @@ impl Raw {
         let generation = read(metadata.generation);
         let deleting = metadata.deletion_timestamp.is_some();
         let owner_uid = owner.map(|owner| owner.uid);
-        let intent = entry(metadata.annotations, intent::ANNOTATION)
+        let annotations = metadata.annotations.map(RawValue::get);
+        let intent = entry(annotations, intent::ANNOTATION)
             .and_then(|hash| u64::from_str_radix(&hash, 16).ok());
-        Self { text, meta, api_version, owner_uid, generation, intent, deleting, managed_fields }
+        Self {
+            text,
+            meta,
+            api_version,
+            owner_uid,
+            generation,
+            intent,
+            deleting,
+            labels,
+            managed_fields,
+        }
     }
 
     /// It is an item of a list of this version: items of the built-in kinds do not say so themselves.
@@ -124,10 +137,6 @@ impl Raw {
     #[cfg(test)]
     pub(crate) fn parse(text: String) -> Result<Self, serde_json::Error> {
         RawValue::from_string(text).map(Self::new)
-    }
-
-    fn metadata(&self) -> Metadata<'_> {
-        Envelope::of(&self.text).metadata.unwrap_or_default()
     }
 
     /// The resourceVersion as a number, 0 if it is none.
@@ -147,12 +156,13 @@ impl Raw {
 
     /// The name of the owner that is the controller.
     pub(crate) fn owner_name(&self) -> Option<Box<str>> {
-        controller(self.metadata().owner_references).map(|owner| owner.name)
+        let metadata = Envelope::of(&self.text).metadata.unwrap_or_default();
+        controller(metadata.owner_references).map(|owner| owner.name)
     }
 
     /// The value of a label.
     pub(crate) fn label(&self, key: &str) -> Option<String> {
-        entry(self.metadata().labels, key)
+        entry(self.labels.clone().map(|range| &self.text.get()[range]), key)
     }
 
     /// The hash of the intent last applied, from our annotation.
@@ -187,7 +197,7 @@ impl Raw {
     }
 
     /// Whom its fields belong to, in the order of `managedFields`.
-    pub(crate) fn field_owners(&self) -> impl Iterator<Item = FieldOwner> {
+    pub(crate) fn field_owners(&self) -> impl Iterator<Item = FieldOwner<'_>> {
         let managed = self.managed_fields.clone().map(|range| &self.text.get()[range]);
         managed.map(FieldOwner::read_all).unwrap_or_default().into_iter()
     }
@@ -196,11 +206,10 @@ impl Raw {
     ///
     /// Only in the version of the object: a set in another version names other fields, and the next
     /// apply makes a set of its own beside it.
-    pub(crate) fn own_field_sets(&self, manager: &str) -> [Option<Box<RawValue>>; 2] {
+    pub(crate) fn own_field_sets(&self, manager: &str) -> [Option<&RawValue>; 2] {
         let [mut object, mut status] = [None, None];
-        let is_own = |owner: &FieldOwner| {
-            owner.is_apply_of(manager)
-                && Some(owner.api_version.as_str()) == self.api_version.as_deref()
+        let is_own = |owner: &FieldOwner<'_>| {
+            owner.is_apply_of(manager) && Some(&*owner.api_version) == self.api_version.as_deref()
         };
         for owner in self.field_owners().filter(is_own) {
             match owner.subresource.as_deref() {
@@ -234,9 +243,4 @@ fn items(list: Option<&RawValue>) -> impl Iterator<Item = &RawValue> {
 fn controller(owners: Option<&RawValue>) -> Option<OwnerReference> {
     let owners = items(owners).filter_map(|owner| read::<OwnerReference>(Some(owner)));
     owners.into_iter().find(|owner| owner.controller)
-}
-
-fn entry(map: Option<&RawValue>, key: &str) -> Option<String> {
-    let entries: BTreeMap<String, &RawValue> = serde_json::from_str(map?.get()).ok()?;
-    read(entries.get(key).copied())
 }

@@ -12,7 +12,8 @@ use std::sync::Arc;
 use jiff::Timestamp;
 use k8s_openapi::apimachinery::pkg::apis::meta::v1::Condition;
 use kube::api::{Patch, PatchParams};
-use serde_json::{Map, Value, json};
+use serde::{Deserialize as _, Serialize};
+use serde_json::{Map, Value};
 
 use crate::conditions::{self, Status};
 use crate::error::Error;
@@ -114,6 +115,22 @@ pub(crate) fn unsettled(store: &Store, uid: &str, key: &Key, status: &Value) -> 
     (!is_settled(status, &now, &own)).then_some(held)
 }
 
+/// A status on its way. Only borrowed: a copy of it is a hundred allocations.
+#[derive(Debug, Serialize)]
+#[serde(rename_all = "camelCase")]
+struct Body<'a> {
+    api_version: &'a str,
+    kind: &'a str,
+    metadata: Version,
+    status: &'a Value,
+}
+
+#[derive(Debug, Serialize)]
+#[serde(rename_all = "camelCase")]
+struct Version {
+    resource_version: String,
+}
+
 /// Writes `status`. Answers with the object as it then is.
 pub(crate) async fn write(
     writer: &Writer,
@@ -123,12 +140,12 @@ pub(crate) async fn write(
     status: &Value,
 ) -> Result<Arc<Held>, Error> {
     // A wrong uid would be ignored here; the resourceVersion is not.
-    let body = json!({
-        "apiVersion": store.kind.api_version,
-        "kind": store.kind.kind,
-        "metadata": {"resourceVersion": held.version().to_string()},
-        "status": status,
-    });
+    let body = Body {
+        api_version: &store.kind.api_version,
+        kind: &store.kind.kind,
+        metadata: Version { resource_version: held.version().to_string() },
+        status,
+    };
     let parameters = PatchParams::apply(&writer.manager).force();
     let patch = Patch::Apply(&body);
     let api = writer.api(store, key);
@@ -158,7 +175,7 @@ pub(crate) fn is_otherwise_changed(before: &Held, after: &Held) -> bool {
 /// The conditions in a status; one that does not fit is as good as none.
 fn conditions_of(status: &Value) -> Vec<Condition> {
     let list = status["conditions"].as_array().map(Vec::as_slice).unwrap_or_default();
-    list.iter().filter_map(|condition| serde_json::from_value(condition.clone()).ok()).collect()
+    list.iter().filter_map(|condition| Condition::deserialize(condition).ok()).collect()
 }
 
 /// The part of a value that a field set names.

@@ -251,6 +251,9 @@ impl Store {
             self.write().mark(&key, self.current_epoch());
             return held;
         }
+        if let Some(held) = applied.and_then(|intent| self.told_before(&key, version, intent)) {
+            return held;
+        }
         if arrival.is_rewound() {
             self.newest.store(version, Ordering::Release); // the count starts anew
         } else {
@@ -286,6 +289,16 @@ impl Store {
             self.announce(&key, index.as_deref(), priority, reason);
         }
         held
+    }
+
+    /// The watch has told of our write before its answer came: only what it ended in is to be remembered.
+    fn told_before(&self, key: &Key, version: u64, intent: &Intent) -> Option<Arc<Held>> {
+        let mut table = self.write();
+        let held = table.get(key).filter(|entry| !entry.gone).map(|entry| entry.held.clone());
+        let held = held.filter(|held| held.version() == version)?;
+        held.applied(intent);
+        table.mark(key, self.current_epoch());
+        Some(held)
     }
 
     fn hold(&self, raw: Raw) -> Held {

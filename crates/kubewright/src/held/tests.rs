@@ -88,7 +88,7 @@ fn it_is_quiet_if_the_intent_was_applied_and_all_of_it_is_ours() {
 fn what_an_apply_ended_in_is_accepted_until_something_changes() {
     let mut less = own();
     less["f:spec"] = json!({"f:other": {}});
-    let mut applied = held(&intent("a"), &less);
+    let applied = held(&intent("a"), &less);
     applied.applied(&intent("a"));
     assert!(applied.is_quiet(&intent("a")));
     assert!(!applied.is_quiet(&intent("b")));

@@ -7,7 +7,7 @@ use std::borrow::Cow;
 use std::fmt;
 
 use serde::Deserialize;
-use serde::de::{Deserializer as _, Error as _, IgnoredAny, MapAccess, Visitor};
+use serde::de::{Deserializer as _, IgnoredAny, MapAccess, Visitor};
 use serde_json::value::RawValue;
 
 /// Where an object says what it is.
@@ -17,6 +17,10 @@ pub(super) struct Envelope<'a> {
     /// None if it is no object.
     pub(super) metadata: Option<Metadata<'a>>,
 }
+
+/// The name of a field, not copied: `Cow` by itself always is.
+#[derive(Deserialize)]
+struct Name<'a>(#[serde(borrow)] Cow<'a, str>);
 
 /// Every field is looked at on its own, so that a bad one spoils no other.
 #[derive(Default, Deserialize)]
@@ -49,7 +53,7 @@ impl<'a> Envelope<'a> {
     pub(super) fn of(text: &'a RawValue) -> Self {
         let mut envelope = Self::default();
         let mut deserializer = serde_json::Deserializer::from_str(text.get());
-        // It fails where the rest is left out, after everything is found.
+        // It fails because the rest is left out, after everything is found.
         let _ = deserializer.deserialize_map(Fill(&mut envelope));
         envelope
     }
@@ -65,15 +69,45 @@ impl<'a> Visitor<'a> for Fill<'_, 'a> {
     }
 
     fn visit_map<A: MapAccess<'a>>(self, mut map: A) -> Result<(), A::Error> {
-        while let Some(key) = map.next_key::<Cow<'a, str>>()? {
-            match &*key {
+        while let Some(Name(name)) = map.next_key()? {
+            match &*name {
                 "apiVersion" => self.0.api_version = Some(map.next_value()?),
                 "metadata" => self.0.metadata = Some(map.next_value()?),
                 _ => drop(map.next_value::<IgnoredAny>()?),
             }
             if self.0.metadata.is_some() && self.0.api_version.is_some() {
-                return Err(A::Error::custom("everything is found"));
+                return Ok(());
             }
+        }
+        Ok(())
+    }
+}
+
+/// The text under `key` in a map of texts.
+pub(super) fn entry(map: Option<&str>, key: &str) -> Option<String> {
+    let mut found = None;
+    let mut deserializer = serde_json::Deserializer::from_str(map?);
+    // It fails because what comes after `key` is left out.
+    let _ = deserializer.deserialize_map(Find(key, &mut found));
+    serde_json::from_str(found?.get()).ok()
+}
+
+struct Find<'e, 'a>(&'e str, &'e mut Option<&'a RawValue>);
+
+impl<'a> Visitor<'a> for Find<'_, 'a> {
+    type Value = ();
+
+    fn expecting(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter.write_str("an object")
+    }
+
+    fn visit_map<A: MapAccess<'a>>(self, mut map: A) -> Result<(), A::Error> {
+        while let Some(Name(name)) = map.next_key()? {
+            if name == self.0 {
+                *self.1 = Some(map.next_value()?);
+                return Ok(());
+            }
+            map.next_value::<IgnoredAny>()?;
         }
         Ok(())
     }
@@ -100,6 +134,15 @@ mod tests {
         ] {
             assert_eq!(texts(text), both, "{text}");
         }
+    }
+
+    #[test]
+    fn a_text_is_found_by_its_key() {
+        let map = Some(r#"{"a": 1, "b\u0021": "two", "c": "three"}"#);
+        assert_eq!(entry(map, "b!").as_deref(), Some("two"));
+        assert_eq!(entry(map, "c").as_deref(), Some("three"));
+        assert_eq!([entry(map, "a"), entry(map, "d"), entry(None, "a")], [None, None, None]);
+        assert_eq!(entry(Some("[]"), "a"), None);
     }
 
     #[test]

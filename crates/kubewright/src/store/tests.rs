@@ -53,6 +53,22 @@ async fn heard(queue: &Queue) -> Option<String> {
 }
 
 #[test]
+fn what_came_of_a_write_is_remembered_whether_its_answer_or_its_event_comes_first() {
+    let intent = Intent::new(json!({"data": {"a": "b"}}));
+    let (early, late) = (store(Mapping::Owner), store(Mapping::Owner));
+    let told = early.put(raw("a", "1", 5, "p"), Arrival::Live);
+    let answered = early.put_applied(raw("a", "1", 5, "p"), &intent);
+    assert!(Arc::ptr_eq(&told, &answered), "it was packed twice");
+    late.put_applied(raw("a", "1", 5, "p"), &intent);
+    late.put(raw("a", "1", 5, "p"), Arrival::Live);
+    for store in [early, late] {
+        assert!(store.get(&key("a")).unwrap().is_quiet(&intent));
+        store.put_applied(raw("a", "1", 4, "p"), &intent);
+        assert_eq!(version(&store, "a"), Some(5));
+    }
+}
+
+#[test]
 fn an_object_never_gets_older() {
     let store = store(Mapping::Owner);
     let round = store.begin().of_version(9);

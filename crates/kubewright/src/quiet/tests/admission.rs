@@ -75,7 +75,7 @@ async fn what_admission_makes_of_an_apply_is_accepted(env: Env) {
         })
         .await;
 
-    let mut held = Subject::held(&created);
+    let held = Subject::held(&created);
     held.applied(&subject.intent);
     assert!(held.is_quiet(&subject.intent), "remembered");
 
