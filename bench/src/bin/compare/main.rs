@@ -29,7 +29,7 @@ use kubewright_bench::peer;
 use kubewright_bench::programs::{Program, definition};
 use kubewright_bench::progress;
 use kubewright_bench::report::Report;
-use kubewright_bench::results::{Profile, Results};
+use kubewright_bench::results::{Profile, Results, Subject};
 
 use programs::Programs;
 use run::Run;
@@ -52,6 +52,9 @@ struct Arguments {
     /// For how long each operator is watched at rest; 0 leaves that out, and the failover
     #[arg(long, value_name = "MINUTES", default_value_t = 5)]
     rest: u32,
+    /// Only these operators; all if none is named
+    #[arg(long, value_enum)]
+    operator: Vec<Named>,
     /// Only these parts; all if none is named
     #[arg(long, value_enum)]
     part: Vec<Part>,
@@ -61,6 +64,27 @@ struct Arguments {
     /// A binary of ours that is there already; else it is built
     #[arg(long, value_name = "FILE")]
     ours: Option<PathBuf>,
+}
+
+/// An operator that is measured.
+#[derive(Clone, Copy, PartialEq, ValueEnum)]
+enum Named {
+    /// The memcached operator, as it ships
+    Ours,
+    /// The same in Go, with one worker
+    GoStock,
+    /// The same in Go, with as many workers as ours
+    GoTuned,
+}
+
+impl From<Named> for Subject {
+    fn from(named: Named) -> Self {
+        match named {
+            Named::Ours => Self::Ours,
+            Named::GoStock => Self::GoStock,
+            Named::GoTuned => Self::GoTuned,
+        }
+    }
 }
 
 /// What etcd does.
@@ -107,8 +131,13 @@ async fn run(arguments: Arguments) -> anyhow::Result<()> {
     if parts.is_empty() {
         parts = vec![Part::Sizes, Part::Start, Part::Timing, Part::Counting, Part::Instructions];
     }
+    let mut operators: Vec<_> = arguments.operator.into_iter().map(Subject::from).collect();
+    if operators.is_empty() {
+        operators = vec![Subject::Ours, Subject::GoStock, Subject::GoTuned];
+    }
     let mut run = Run {
         programs,
+        operators,
         parts,
         objects: arguments.objects,
         rounds: arguments.rounds,

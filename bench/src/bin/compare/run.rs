@@ -17,13 +17,13 @@ use crate::rig::{Rig, within_limit};
 use crate::session::Out;
 use crate::{Part, counting, instructions, sizes, starts, timing};
 
-const OPERATORS: [Subject; 3] = [Subject::Ours, Subject::GoStock, Subject::GoTuned];
 /// From so many objects on, all phases are run.
 const ALL_PHASES: usize = 1_000;
 
 /// What is to be measured, and what was.
 pub(crate) struct Run {
     pub(crate) programs: Programs,
+    pub(crate) operators: Vec<Subject>,
     pub(crate) parts: Vec<Part>,
     pub(crate) objects: Vec<usize>,
     pub(crate) rounds: usize,
@@ -60,7 +60,7 @@ impl Run {
 
     async fn starts(&mut self, profile: Profile) -> anyhow::Result<()> {
         for round in 0..self.rounds {
-            for subject in OPERATORS {
+            for subject in self.operators.clone() {
                 let rig = Rig::start(&self.programs, profile, false).await?;
                 rig.settle().await?;
                 starts::measure(&rig, &mut self.out(profile, 0, subject, round)).await?;
@@ -77,7 +77,7 @@ impl Run {
         for objects in self.objects.clone() {
             for round in 0..self.rounds {
                 let rate = self.limit(profile, objects, round, &templates, at_once).await?;
-                for subject in OPERATORS {
+                for subject in self.operators.clone() {
                     self.operator(profile, objects, round, subject, rate).await?;
                 }
                 if self.has_all_phases(objects) {
@@ -164,7 +164,7 @@ impl Run {
 
     async fn counting(&mut self, profile: Profile) -> anyhow::Result<()> {
         for objects in self.objects.clone() {
-            for subject in OPERATORS {
+            for subject in self.operators.clone() {
                 let began = Instant::now();
                 let rig = Rig::start(&self.programs, profile, true).await?;
                 let created = rig.create("cache", objects).await?;
