@@ -31,11 +31,11 @@ use kube::api::{Patch, PatchParams};
 use serde_json::Value;
 use tokio::time::{Instant, sleep};
 
-pub use definitions::{count, remove_definitions};
+pub use definitions::{count, remove_definitions, stop_converting};
 pub use delete::delete;
 pub use error::ClusterError;
 pub(crate) use finalizers::release;
-pub use finalizers::remove_finalizers;
+pub use finalizers::{remove_finalizers, served};
 use target::{Kinds, Target};
 
 /// A definition is established within a second; a server under water takes longer.

@@ -1,7 +1,8 @@
 //! `kubewright undeploy`: the operator out of a cluster, and nothing left that waits for it.
 //!
-//! Owns the order. The operator goes first, and takes its finalizers along; what it had no time for is
-//! done here, then the kinds go with their objects, then its rights, then its namespace.
+//! Owns the order. The operator goes first, and takes its finalizers along; then what would ask it before an
+//! object changes or goes, since nobody answers any more; what it had no time for is done here, then the kinds go
+//! with their objects, then its rights, then its namespace.
 
 mod certificate;
 mod namespace;
@@ -32,6 +33,8 @@ pub(super) struct Undeploy {
 /// What an installation is made of, by when it has to go.
 struct Parts {
     deployment: Value,
+    /// What has the API server call the operator.
+    calls: Vec<Value>,
     definitions: Vec<CustomResourceDefinition>,
     rest: Vec<Value>,
     namespace: String,
@@ -41,17 +44,20 @@ impl Parts {
     fn of(documents: Vec<Value>) -> anyhow::Result<Self> {
         let deployment = deployment(&documents)?.clone();
         let namespace = deployment["metadata"]["namespace"].as_str().unwrap_or_default().to_owned();
-        let (mut definitions, mut rest) = (Vec::new(), Vec::new());
+        let (mut calls, mut definitions, mut rest) = (Vec::new(), Vec::new(), Vec::new());
         for document in documents {
             match document["kind"].as_str() {
                 Some("CustomResourceDefinition") => {
                     definitions.push(serde_json::from_value(document)?);
                 }
+                Some("MutatingWebhookConfiguration" | "ValidatingWebhookConfiguration") => {
+                    calls.push(document);
+                }
                 Some("Deployment" | "Namespace") => {}
                 _ => rest.push(document),
             }
         }
-        Ok(Self { deployment, definitions, rest, namespace })
+        Ok(Self { deployment, calls, definitions, rest, namespace })
     }
 }
 
@@ -73,9 +79,10 @@ impl Undeploy {
     }
 
     async fn remove(&self, client: &Client, operator: &str, parts: Parts) -> anyhow::Result<()> {
-        let Parts { deployment, definitions, rest, namespace } = parts;
+        let Parts { deployment, calls, definitions, rest, namespace } = parts;
         self.announce(client, &definitions).await?;
         cluster::delete(client, &[deployment], &mut print).await?;
+        cluster::delete(client, &calls, &mut print).await?;
         if self.keep_crd {
             // Or deleting them would wait for an operator that is not there.
             cluster::remove_finalizers(client, operator, &definitions).await?;
@@ -147,9 +154,11 @@ mod tests {
     fn the_parts_of_an_installation_go_at_different_times() {
         let object =
             |kind: &str| json!({ "kind": kind, "metadata": { "name": "a", "namespace": "n" } });
-        let documents = ["Namespace", "Role", "ServiceAccount", "Deployment"].map(object).to_vec();
-        let parts = Parts::of(documents).unwrap();
+        let call = "ValidatingWebhookConfiguration";
+        let kinds = ["Namespace", "Role", "ServiceAccount", "Deployment", call];
+        let parts = Parts::of(kinds.map(object).to_vec()).unwrap();
         assert_eq!(parts.namespace, "n");
+        assert_eq!(parts.calls, [object(call)]);
         assert_eq!(parts.rest, [object("Role"), object("ServiceAccount")]);
     }
 }

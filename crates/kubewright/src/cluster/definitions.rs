@@ -66,9 +66,9 @@ pub async fn remove_definitions(
     Ok(())
 }
 
-/// Objects that nobody converts any more cannot be read in every version, and the API server would try for
-/// most of a minute.
-async fn stop_converting(client: &Client, name: &str) -> Result<(), ClusterError> {
+/// Has the definition called `name` convert nothing. Objects that nobody converts any more cannot be read in every
+/// version, and the API server would try for most of a minute.
+pub async fn stop_converting(client: &Client, name: &str) -> Result<(), ClusterError> {
     let api: Api<CustomResourceDefinition> = Api::all(client.clone());
     let patch = json!({"spec": {"conversion": {"strategy": "None", "webhook": null}}});
     match api.patch(name, &PatchParams::default(), &Patch::Merge(patch)).await {

@@ -85,9 +85,12 @@ pub(super) async fn installed(
     }))
 }
 
-fn served(definition: &CustomResourceDefinition) -> Option<ApiResource> {
+/// The kind of a definition in the version that is stored, or in another one if that is not served; none if no
+/// version is. To read what is stored nobody has to convert anything, also where the operator that would is gone.
+pub fn served(definition: &CustomResourceDefinition) -> Option<ApiResource> {
     let spec = &definition.spec;
-    let version = spec.versions.iter().find(|version| version.served)?;
+    let served = || spec.versions.iter().filter(|version| version.served);
+    let version = served().find(|version| version.storage).or_else(|| served().next())?;
     let kind = GroupVersionKind::gvk(&spec.group, &version.name, &spec.names.kind);
     Some(ApiResource::from_gvk_with_plural(&kind, &spec.names.plural))
 }
@@ -201,4 +204,28 @@ pub(super) fn shown(object: &Meta) -> String {
 
 pub(super) fn failed(doing: &str, what: &str, source: kube::Error) -> ClusterError {
     ClusterError::Api { action: format!("{doing} {what}"), source: Box::new(source) }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn objects_are_read_as_they_are_stored_where_that_is_served() {
+        let version = |versions: &[(&str, bool, bool)]| {
+            let versions: Vec<_> = versions
+                .iter()
+                .map(|(name, served, storage)| json!({"name": name, "served": served, "storage": storage}))
+                .collect();
+            let names = json!({"kind": "Pot", "plural": "pots"});
+            let spec = json!({"group": "a.dev", "scope": "Namespaced", "names": names, "versions": versions});
+            let definition = json!({"metadata": {}, "spec": spec});
+            served(&serde_json::from_value(definition).unwrap()).map(|kind| kind.version)
+        };
+        let found = version(&[("v1alpha1", true, false), ("v1", true, true)]);
+        assert_eq!(found.as_deref(), Some("v1"));
+        let found = version(&[("v1", false, true), ("v1alpha1", true, false)]);
+        assert_eq!(found.as_deref(), Some("v1alpha1"));
+        assert_eq!(version(&[("v1", false, true)]), None);
+    }
 }

@@ -9,8 +9,9 @@ use kubewright::prelude::*;
 use kubewright_testenv::Env;
 use serde_json::json;
 
+use crate::books::Books;
 use crate::pots::{self, documents, flags, operator, pot, start, start_with, v1alpha1, v1beta1};
-use crate::seen;
+use crate::{running, seen};
 
 /// What the API server says to a pot that it does not take.
 async fn refused(env: &Env, pot: &v1beta1::Pot) -> String {
@@ -240,10 +241,25 @@ async fn with_its_roles_only_it_keeps_its_certificate_and_no_rule_is_left_over(e
 
 #[test]
 fn an_operator_without_webhooks_pays_nothing() {
-    let plain = Operator::new("book-operator").controller::<crate::books::Books>();
+    let plain = Operator::new("book-operator").controller::<Books>();
     let installation = plain.installation().unwrap();
     assert!(plain.webhooks().is_empty());
     let text = json!(kubewright::generate::install::install(&installation)).to_string();
     assert!(!text.contains("webhook") && !text.contains("secrets"), "{text}");
     assert_eq!(operator().webhooks().len(), 3);
+}
+
+#[kubewright_testenv::test(own)]
+async fn an_operator_without_webhooks_listens_nowhere_and_makes_no_secret(env: Env) {
+    let (port, health) = (seen::free_port(), seen::free_port());
+    let mut flags = flags(&env, port);
+    flags.health_probe_bind_address = format!("127.0.0.1:{health}");
+    let operator = running::start::<Books>(&env, flags).await;
+    seen::answers(&env, health, "/readyz", 200).await;
+    let connected = tokio::net::TcpStream::connect(("127.0.0.1", port)).await;
+    assert!(connected.is_err(), "somebody listens");
+    let secrets: kubewright::kube::Api<Secret> = kubewright::kube::Api::all(env.client());
+    let secrets = secrets.list(&kubewright::kube::api::ListParams::default()).await.unwrap();
+    assert!(secrets.items.is_empty(), "{secrets:?}");
+    operator.stop().await;
 }

@@ -5,8 +5,9 @@ use std::time::Instant;
 use anyhow::Context as _;
 use k8s_openapi::apiextensions_apiserver::pkg::apis::apiextensions::v1::CustomResourceDefinition;
 use kube::api::{DeleteParams, DynamicObject, ListParams, PartialObjectMeta};
-use kube::core::{ApiResource, GroupVersionKind};
+use kube::core::ApiResource;
 use kube::{Api, Client, Error, ResourceExt as _};
+use kubewright::cluster;
 
 use super::{PATIENCE, POLL, free};
 use crate::olm::objects::Objects;
@@ -20,7 +21,7 @@ pub(super) async fn remove(client: &Client, name: &str) -> anyhow::Result<()> {
         Err(Error::Api(status)) if status.code == 404 => return Ok(()),
         found => found.with_context(|| format!("cannot look at the definition {name}"))?,
     };
-    let Some(kind) = served(&definition) else { return Ok(()) };
+    let Some(kind) = cluster::served(&definition) else { return Ok(()) };
     let cannot = || format!("cannot delete all {name}");
     let found = list(client, &kind).await.with_context(cannot)?;
     for object in &found {
@@ -44,13 +45,6 @@ pub(super) async fn remove(client: &Client, name: &str) -> anyhow::Result<()> {
         }
         tokio::time::sleep(POLL).await;
     }
-}
-
-fn served(definition: &CustomResourceDefinition) -> Option<ApiResource> {
-    let version = definition.spec.versions.iter().find(|version| version.served)?;
-    let names = &definition.spec.names;
-    let kind = GroupVersionKind::gvk(&definition.spec.group, &version.name, &names.kind);
-    Some(ApiResource::from_gvk_with_plural(&kind, &names.plural))
 }
 
 async fn list(client: &Client, kind: &ApiResource) -> Result<Vec<Meta>, Error> {

@@ -1,8 +1,9 @@
 //! Everything of a package in a namespace, off the cluster: what `run bundle` made, and what OLM made of it.
 //!
 //! Owns the order, in which nothing needs what is gone: the Subscription first, or OLM installs again; the kinds
-//! with their objects while their operator still runs; then the release with its operator; then what is
-//! left of OLM's. Every step is fine with what is not there, so that it can begin anywhere.
+//! with their objects while their operator still runs; then the release with its operator; then the kinds that
+//! could not go before, as where the operator's webhooks refuse it or do not answer; then what is left of OLM's.
+//! Every step is fine with what is not there, so that it can begin anywhere.
 
 use std::collections::BTreeSet;
 use std::time::{Duration, Instant};
@@ -10,6 +11,7 @@ use std::time::{Duration, Instant};
 use anyhow::Context as _;
 use k8s_openapi::apiextensions_apiserver::pkg::apis::apiextensions::v1::CustomResourceDefinition;
 use kube::Client;
+use kubewright::cluster;
 use serde_json::{Value, json};
 
 use super::belonging::{
@@ -19,14 +21,15 @@ use super::{LIMIT, POLL, instances, remove, remove_all};
 use crate::cluster::print;
 use crate::olm::objects::{Kind, Objects, name, resource, selectors, text};
 use crate::olm::{BUNDLE, bundle_selector, component_label};
-use crate::output;
+use crate::{output, style};
 
-/// What OLM makes for the whole cluster.
-const OF_THE_CLUSTER: [(&str, &str); 4] = [
+/// What OLM makes for the whole cluster; the last is in kube-system, for operators with webhooks.
+const OF_THE_CLUSTER: [(&str, &str); 5] = [
     ("rbac.authorization.k8s.io/v1", "ClusterRoleBinding"),
     ("rbac.authorization.k8s.io/v1", "ClusterRole"),
     ("admissionregistration.k8s.io/v1", "ValidatingWebhookConfiguration"),
     ("admissionregistration.k8s.io/v1", "MutatingWebhookConfiguration"),
+    ("rbac.authorization.k8s.io/v1", "RoleBinding"),
 ];
 
 /// So long OLM goes on with a plan that is gone.
@@ -61,32 +64,59 @@ impl Package<'_> {
             remove_all(client, &brought, print).await?;
         }
         let names = promised(&subscribed, &plans);
-        while self.remove_releases(&names).await? {
+        let mut left = BTreeSet::new();
+        while let Some(definitions) = self.remove_releases(&names).await? {
+            left.extend(definitions);
             found = true;
         }
+        found |= self.remove_left(left).await?;
         let is_rest = self.remove_rest().await?;
         Ok(found || is_rest)
     }
 
-    /// The releases with their kinds, and what belongs to them; false if there are none.
-    async fn remove_releases(&self, names: &BTreeSet<String>) -> anyhow::Result<bool> {
+    /// The releases with their kinds, and what belongs to them; which kinds could not go, or none if there are no
+    /// releases.
+    async fn remove_releases(
+        &self,
+        names: &BTreeSet<String>,
+    ) -> anyhow::Result<Option<BTreeSet<String>>> {
         let Self { client, name, namespace, .. } = *self;
         let cannot = || format!("cannot look for releases of {name} in namespace {namespace}");
-        let all = Objects::everywhere(client).all(Kind::ClusterServiceVersion).await;
-        let all = all.with_context(cannot)?;
+        let all = self.all_releases().await?;
         let releases = releases(&component_label(name, namespace), namespace, names, &all);
         if releases.is_empty() {
-            return Ok(false);
+            return Ok(None);
         }
         let leases = self.leases(&releases).await.with_context(cannot)?;
-        if !self.keep_definitions {
-            self.remove_definitions(&releases, &all).await?;
+        let mut left = BTreeSet::new();
+        for definition in self.definitions(&releases, &all).await? {
+            if let Err(error) = self.remove_definition(&definition).await {
+                style::warn(&format!("{error:#}; the operator goes first, then this"));
+                left.insert(definition);
+            }
         }
         remove_all(client, &releases, print).await?;
         self.remove_of_the_cluster(&releases).await?;
         self.ended(&releases).await?;
         remove_all(client, &leases, print).await?;
-        Ok(true)
+        Ok(Some(left))
+    }
+
+    /// The kinds that are still there with nobody to look after them; true if there was one.
+    async fn remove_left(&self, mut left: BTreeSet<String>) -> anyhow::Result<bool> {
+        let all = self.all_releases().await?;
+        left.extend(self.definitions(&[], &all).await?);
+        for definition in &left {
+            cluster::stop_converting(self.client, definition).await?;
+            self.remove_definition(definition).await?;
+        }
+        Ok(!left.is_empty())
+    }
+
+    /// All that OLM has installed, wherever.
+    async fn all_releases(&self) -> anyhow::Result<Vec<Value>> {
+        let all = Objects::everywhere(self.client).all(Kind::ClusterServiceVersion).await;
+        all.context("cannot look at what OLM has installed")
     }
 
     /// What serves the catalogue, and the `CatalogSource`.
@@ -130,28 +160,39 @@ impl Package<'_> {
         Ok(())
     }
 
-    async fn remove_definitions(&self, releases: &[Value], all: &[Value]) -> anyhow::Result<()> {
-        let definitions = Objects::everywhere(self.client);
+    /// The kinds of the releases, and those that OLM has labelled as the package's; none if they are to be kept.
+    async fn definitions(
+        &self,
+        releases: &[Value],
+        all: &[Value],
+    ) -> anyhow::Result<BTreeSet<String>> {
+        if self.keep_definitions {
+            return Ok(BTreeSet::new());
+        }
         let kind = resource("apiextensions.k8s.io/v1", "CustomResourceDefinition");
         let label = component_label(self.name, self.namespace);
-        let labelled = definitions.labelled(&kind, &label).await;
+        let labelled = Objects::everywhere(self.client).labelled(&kind, &label).await;
         let labelled = labelled.context("cannot look for the package's kinds")?;
         let mut names: BTreeSet<String> = releases.iter().flat_map(owned).collect();
         names.extend(labelled.iter().map(|one| name(one).to_owned()));
+        let mut own = BTreeSet::new();
         for definition in names {
             if let Some(other) = other_owner(&definition, releases, all) {
                 output::write(format!("{definition} stays: {other} has it, too\n"))?;
-                continue;
+            } else {
+                own.insert(definition);
             }
-            instances::remove(self.client, &definition).await?;
-            let mut tell = print;
-            let removed = named(&definition);
-            let removed = std::slice::from_ref(&removed);
-            // The finalizer of an operator of this library is taken off, should it have ended already.
-            kubewright::cluster::remove_definitions(self.client, self.name, removed, &mut tell)
-                .await?;
         }
-        Ok(())
+        Ok(own)
+    }
+
+    /// A kind with all its objects.
+    async fn remove_definition(&self, definition: &str) -> anyhow::Result<()> {
+        instances::remove(self.client, definition).await?;
+        let (removed, mut tell) = (named(definition), print);
+        let removed = std::slice::from_ref(&removed);
+        // The finalizer of an operator of this library is taken off, should it have ended already.
+        Ok(cluster::remove_definitions(self.client, self.name, removed, &mut tell).await?)
     }
 
     /// What OLM made for the releases in no namespace, and leaves where it does not run.

@@ -7,7 +7,7 @@ use k8s_openapi::api::core::v1::{
 };
 use k8s_openapi::apiextensions_apiserver::pkg::apis::apiextensions::v1::CustomResourceDefinition;
 use kube::api::{DynamicObject, ListParams};
-use kube::core::{ApiResource, GroupVersionKind, NamespaceResourceScope};
+use kube::core::NamespaceResourceScope;
 use kube::{Api, Client, Resource, ResourceExt as _};
 use kubewright::cluster;
 use serde::de::DeserializeOwned;
@@ -49,14 +49,11 @@ async fn holds(
     kept: &[CustomResourceDefinition],
 ) -> Result<Option<String>, kube::Error> {
     for definition in kept {
-        let Some(version) = definition.spec.versions.first() else { continue };
-        let (group, names) = (&definition.spec.group, &definition.spec.names);
-        let kind = GroupVersionKind::gvk(group, &version.name, &names.kind);
-        let kind = ApiResource::from_gvk_with_plural(&kind, &names.plural);
+        let Some(kind) = cluster::served(definition) else { continue };
         let api: Api<DynamicObject> = Api::namespaced_with(client.clone(), namespace, &kind);
         let list = api.list_metadata(&ListParams::default().limit(1)).await?;
         if let Some(first) = list.items.first() {
-            return Ok(Some(format!("{}/{}", names.plural, first.name_any())));
+            return Ok(Some(format!("{}/{}", kind.plural, first.name_any())));
         }
     }
     let found = [
