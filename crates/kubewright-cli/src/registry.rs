@@ -96,7 +96,8 @@ fn retried<T>(mut attempt: impl FnMut() -> Result<T, PushError>) -> Result<T, Pu
     for pause in PAUSES {
         match attempt() {
             Err(error) if error.is_transient() => {
-                Progress::Shown.note(&format!("{error}; trying again in {pause:?}"));
+                let short = error.in_short();
+                Progress::Shown.note(&format!("{short}; trying again in {pause:?}"));
                 std::thread::sleep(pause);
             }
             result => return result,

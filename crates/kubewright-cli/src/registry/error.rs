@@ -4,7 +4,7 @@
 #[derive(Debug, thiserror::Error)]
 pub(super) enum PushError {
     /// No answer.
-    #[error("cannot reach the registry {registry}")]
+    #[error("cannot reach the registry {registry}: check its name, and try again when it is up")]
     Unreachable {
         registry: String,
         #[source]
@@ -59,6 +59,14 @@ pub(super) enum PushError {
 }
 
 impl PushError {
+    /// Without what to do, for as long as it is done here.
+    pub(super) fn in_short(&self) -> String {
+        match self {
+            Self::Unreachable { registry, .. } => format!("cannot reach the registry {registry}"),
+            other => other.to_string(),
+        }
+    }
+
     /// True if the same request may succeed a moment later.
     pub(super) fn is_transient(&self) -> bool {
         match self {

@@ -48,7 +48,7 @@ impl Install {
         self.cluster.connected(async |client| expect_free(&client).await)?;
         let documents = manifests::prepared(self.documents()?, &self.named());
         self.cluster.connected(async |client| {
-            unless_interrupted(WAY_OUT, self.install(&client, &documents)).await?;
+            unless_interrupted(WAY_OUT, Box::pin(self.install(&client, &documents))).await?;
             output::write(format!("OLM {} runs\n", self.named()))
         })
     }
@@ -82,16 +82,27 @@ impl Install {
             documents.iter().filter(move |document| text(document, "/kind") == kind)
         };
         for deployment in of_kind("Deployment") {
-            self.until_serving(client, deployment).await?;
+            let namespace = text(deployment, "/metadata/namespace");
+            self.until_serving(client, namespace, name(deployment)).await?;
         }
         for release in of_kind("ClusterServiceVersion") {
             self.until_running(client, release).await?;
         }
+        // A release has succeeded as soon as one of its pods serves; `olm status` asks for all.
+        let parts = installed::parts(client).await.context("cannot look at OLM's Deployments")?;
+        for part in parts {
+            let namespace = part.namespace().unwrap_or_default();
+            self.until_serving(client, &namespace, &part.name_any()).await?;
+        }
         Ok(())
     }
 
-    async fn until_serving(&self, client: &Client, document: &Value) -> anyhow::Result<()> {
-        let (namespace, name) = (text(document, "/metadata/namespace"), name(document));
+    async fn until_serving(
+        &self,
+        client: &Client,
+        namespace: &str,
+        name: &str,
+    ) -> anyhow::Result<()> {
         let api: Api<Deployment> = Api::namespaced(client.clone(), namespace);
         let within = Objects::within(client, namespace);
         wait::until(self.limit.timeout, async || {
