@@ -6,6 +6,7 @@ mod status;
 mod tests;
 
 pub use spec::{
-    DEFAULT_PORT, DEFAULT_SIZE, IMAGE_PATTERN, MAX_SIZE, Memcached, MemcachedSpec, Resources,
+    DEFAULT_PORT, DEFAULT_SIZE, IMAGE_PATTERN, MAX_IMAGE, MAX_SIZE, Memcached, MemcachedSpec,
+    Resources,
 };
 pub use status::MemcachedStatus;

@@ -14,6 +14,9 @@ use crate::Quantity;
 pub const DEFAULT_SIZE: i32 = 1;
 /// The most instances that a spec may ask for.
 pub const MAX_SIZE: i32 = 1000;
+
+/// The most characters of an image's name.
+pub const MAX_IMAGE: usize = 512;
 /// The port where the spec does not say.
 pub const DEFAULT_PORT: i32 = 11211;
 

@@ -30,4 +30,6 @@ fn the_bounds_of_the_schema_are_those_of_the_constants() {
     let size = &schema["properties"]["spec"]["properties"]["size"];
     assert_eq!(size["maximum"], json!(f64::from(MAX_SIZE)));
     assert_eq!(size["default"], json!(DEFAULT_SIZE));
+    let image = &schema["properties"]["spec"]["properties"]["image"];
+    assert_eq!(image["maxLength"], json!(MAX_IMAGE));
 }

@@ -9,7 +9,7 @@ use k8s_openapi::api::core::v1::ResourceRequirements;
 use k8s_openapi::apimachinery::pkg::api::resource::Quantity;
 use kubewright::kube::ResourceExt as _;
 use kubewright::names::label_value;
-use memcached_api::v1alpha1::{MAX_SIZE, Memcached, Resources};
+use memcached_api::v1alpha1::{MAX_IMAGE, MAX_SIZE, Memcached, Resources};
 
 use crate::DEFAULT_IMAGE;
 
@@ -94,10 +94,21 @@ fn image(own: Option<&str>, default: Option<&str>) -> Result<String, Invalid> {
         (None, Some(default)) => (DEFAULTED, default),
         (None, None) => return Ok(DEFAULT_IMAGE.to_owned()),
     };
-    let names_one =
-        !image.is_empty() && !image.contains(|it: char| it.is_whitespace() || it.is_control());
-    let invalid = || Invalid::Image { whose, image: image.to_owned() };
+    let length = image.chars().take(MAX_IMAGE + 1).count();
+    let names_one = (1..=MAX_IMAGE).contains(&length)
+        && !image.contains(|it: char| it.is_whitespace() || it.is_control());
+    let invalid = || Invalid::Image { whose, image: shown(image) };
     names_one.then(|| image.to_owned()).ok_or_else(invalid)
+}
+
+/// Nothing that people wrote is longer in what is told of it: a text may fill the whole object.
+const SHOWN: usize = 100;
+
+fn shown(text: &str) -> String {
+    match text.char_indices().nth(SHOWN) {
+        Some((end, _)) => format!("{}…", &text[..end]),
+        None => text.to_owned(),
+    }
 }
 
 /// Memcached keeps items in 64 MiB; a full cache of small items, one page of each size and a thousand
@@ -133,10 +144,10 @@ type Amounts = BTreeMap<String, memcached_api::Quantity>;
 fn checked(field: &'static str, amounts: &Amounts) -> Result<BTreeMap<String, Quantity>, Invalid> {
     let one = |(name, amount): (&String, &memcached_api::Quantity)| {
         if !is_resource(name) {
-            return Err(Invalid::Resource { field, name: name.clone() });
+            return Err(Invalid::Resource { field, name: shown(name) });
         }
         if !amount.is_amount() {
-            let (name, amount) = (name.clone(), amount.to_string());
+            let (name, amount) = (shown(name), shown(&amount.to_string()));
             return Err(Invalid::Amount { field, name, amount });
         }
         Ok((name.clone(), Quantity(amount.to_string())))
@@ -161,7 +172,8 @@ fn is_resource(name: &str) -> bool {
             let is_domain = is_part(domain)
                 && !domain.contains('_')
                 && !domain.contains(|it: char| it.is_ascii_uppercase());
-            is_domain && !domain.starts_with("requests.") && is_part(name) && name.len() <= 63
+            let short = domain.len() <= 253 && name.len() <= 63;
+            is_domain && short && !domain.starts_with("requests.") && is_part(name)
         }
     }
 }
@@ -196,6 +208,23 @@ mod tests {
         assert!(error.starts_with(IMAGE_VARIABLE), "{error}");
         let error = of(json!({"image": "two words"}), Some("operators:1")).to_string();
         assert!(error.starts_with("spec.image is \"two words\": it must name an image"), "{error}");
+    }
+
+    #[test]
+    fn a_text_that_fills_its_object_is_refused_in_few_words() {
+        let error = |spec| validate(&memcached("a", spec), None).unwrap_err().to_string();
+        let huge = "x".repeat(1_000_000);
+        for spec in [
+            json!({"image": huge}),
+            json!({"image": "é".repeat(513)}),
+            json!({"resources": {"limits": {&huge: 1}}}),
+            json!({"resources": {"limits": {format!("{huge}/a"): 1}}}),
+            json!({"resources": {"limits": {"memory": huge}}}),
+        ] {
+            let error = error(spec);
+            assert!(error.contains('…') && error.len() < 500, "{error}");
+        }
+        assert!(validate(&memcached("a", json!({"image": "é".repeat(512)})), None).is_ok());
     }
 
     #[test]
