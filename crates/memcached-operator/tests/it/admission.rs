@@ -139,6 +139,26 @@ async fn an_unknown_field_is_refused_where_that_is_asked_for_and_pruned_otherwis
     assert!(refusal.to_string().contains("spec.replicas"), "{refusal}");
     let kept = create(&api, "a", json!({"size": 1, "replicas": 3})).await.unwrap();
     assert_eq!(kept, json!({"size": 1, "containerPort": 11211}));
+    let kept = create(&api, "b", json!({"Size": 7, "resources": {"limits": null}})).await.unwrap();
+    let nothing = json!({"limits": null});
+    assert_eq!(
+        kept,
+        json!({"size": 1, "containerPort": 11211, "resources": nothing}),
+        "another case"
+    );
+}
+
+/// As text, because no value has a key twice.
+#[kubewright_testenv::test]
+async fn a_key_that_is_there_twice_is_refused_where_that_is_asked_for(env: Env) {
+    let api = api(&env).await;
+    let twice = r#"{"apiVersion": "cache.example.com/v1alpha1", "kind": "Memcached",
+        "metadata": {"name": "a"}, "spec": {"size": 1, "size": 2}}"#;
+    let path = format!("{}?fieldValidation=Strict", api.resource_url());
+    let request = http::Request::post(path).header("content-type", "application/json");
+    let request = request.body(twice.as_bytes().to_vec()).unwrap();
+    let refusal = env.client().request::<Value>(request).await.unwrap_err();
+    assert!(refusal.to_string().contains(r#"duplicate field "spec.size""#), "{refusal}");
 }
 
 #[kubewright_testenv::test]
@@ -149,8 +169,18 @@ async fn kubectl_scale_changes_the_size(env: Env) {
     let scale = api.patch_scale("a", &PatchParams::default(), &patch).await.unwrap();
     assert_eq!(scale.spec.unwrap().replicas, Some(4));
     assert_eq!(api.get("a").await.unwrap().data["spec"]["size"], json!(4));
-    let refused = Patch::Merge(json!({"spec": {"replicas": 1001}}));
-    assert!(api.patch_scale("a", &PatchParams::default(), &refused).await.is_err());
+    for replicas in [-1, 1001, i64::from(i32::MAX) + 1] {
+        let refused = Patch::Merge(json!({"spec": {"replicas": replicas}}));
+        let outcome = api.patch_scale("a", &PatchParams::default(), &refused).await;
+        assert!(outcome.is_err(), "{replicas}");
+    }
+    // One who has not seen that the spec was changed meanwhile.
+    let outdated = api.get_scale("a").await.unwrap();
+    let other = Patch::Merge(json!({"spec": {"size": 2}}));
+    api.patch("a", &PatchParams::default(), &other).await.unwrap();
+    let refusal = api.replace_scale("a", &PostParams::default(), &outdated).await.unwrap_err();
+    assert!(matches!(&refusal, Error::Api(status) if status.code == 409), "{refusal}");
+    assert_eq!(api.get("a").await.unwrap().data["spec"]["size"], json!(2));
 }
 
 /// Servers count differently what a rule costs, and refuse a definition whose rules are too dear.
