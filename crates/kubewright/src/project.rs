@@ -173,8 +173,28 @@ impl Project {
 
 #[cfg(test)]
 mod tests {
+    use proptest::prelude::*;
+
     use super::*;
     use crate::error::chain;
+
+    proptest! {
+        #![proptest_config(ProptestConfig { failure_persistence: None, ..ProptestConfig::default() })]
+
+        /// Any text, and a good file that was cut or has something else in it.
+        #[test]
+        fn any_text_is_a_project_or_refused(
+            text in ".*", from in 0..WHOLE.len(), to in 0..WHOLE.len()
+        ) {
+            let _ = Project::parse(&text);
+            if let (Some(start), Some(end)) = (WHOLE.get(..from), WHOLE.get(to..)) {
+                let odd = format!("{start}{text}{end}");
+                if let Ok(project) = Project::parse(&odd) {
+                    let _ = (project.default_image(), project.image_of(&text));
+                }
+            }
+        }
+    }
 
     const WHOLE: &str = r#"
         name = "guestbook-operator"

@@ -62,7 +62,30 @@ fn first_part(text: &str) -> Option<(Duration, &str)> {
 
 #[cfg(test)]
 mod tests {
+    use proptest::prelude::*;
+
     use super::*;
+
+    proptest! {
+        #![proptest_config(ProptestConfig { failure_persistence: None, ..ProptestConfig::default() })]
+
+        #[test]
+        fn any_text_is_a_duration_within_bounds_or_refused(
+            text in prop_oneof![".*", "([0-9.]{0,20}(h|m|s|ms|us|µs|ns|d)?){0,5}"]
+        ) {
+            if let Ok(duration) = backoff(&text) {
+                prop_assert!(duration >= Duration::from_secs(1), "{}", text);
+                prop_assert!(duration <= Duration::from_secs(1000), "{}", text);
+            }
+            let _ = (timeout(&text), resync(&text));
+        }
+
+        #[test]
+        fn hours_minutes_and_seconds_add_up(hours in 0_u64..100, minutes in 0_u64..600, seconds in 0_u64..6000) {
+            let total = Duration::from_secs(hours * 3600 + minutes * 60 + seconds);
+            prop_assert_eq!(parse(&format!("{hours}h{minutes}m{seconds}s")), Ok(total));
+        }
+    }
 
     #[test]
     fn durations_are_read_as_go_writes_them() {

@@ -113,8 +113,10 @@ async fn a_watch_that_expires_is_listed_again_once_and_nothing_is_deleted(env: E
     let changed = seen::text(&env, "a", "meanwhile").await;
     assert_eq!(changed.uid(), first.uid());
     let after = running::settled(|| seen::lists(&env, &user)).await;
-    assert_eq!(before.values().sum::<usize>(), 3, "{before:?}");
-    assert!(after.values().all(|count| *count == 2), "{after:?}");
+    // A kind that was just installed may refuse its first watch, which is then looked into by a list of one.
+    for (resource, count) in &after {
+        assert_eq!(count - before[resource], 1, "{resource}: {before:?}, {after:?}");
+    }
     assert_made_once(&env, &["a"]).await;
     operator.stop().await;
 }

@@ -1,5 +1,6 @@
 //! Which bounds are taken, which are refused, and what they do to defaults.
 
+use proptest::prelude::*;
 use serde_json::{Value, json};
 
 use super::super::tests::fixture::Everything;
@@ -116,5 +117,19 @@ fn what_is_no_range_of_whole_numbers_is_refused() {
     ] {
         let said = text.parse::<Bounds>().unwrap_err().to_string();
         assert!(said.contains("is not of the form FIELD=MIN..MAX"), "{said}");
+    }
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { failure_persistence: None, ..ProptestConfig::default() })]
+
+    #[test]
+    fn any_text_is_refused_or_printed_as_it_is_read(
+        text in prop_oneof![".*", r"[a-z.{}\[\]]{0,20}=-?[0-9]{0,20}\.\.-?[0-9]{0,20}"]
+    ) {
+        if let Ok(bounds) = text.parse::<Bounds>() {
+            prop_assert_eq!(bounds.to_string().parse(), Ok(bounds.clone()));
+            let _ = narrow(&mut [tidy(Everything::crd())], &[bounds]);
+        }
     }
 }
