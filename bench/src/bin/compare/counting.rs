@@ -11,6 +11,7 @@ use kubewright_bench::requests::{Mark, Requests};
 use kubewright_bench::results::Subject;
 
 use crate::drift;
+use crate::forgetful::forgetful;
 use crate::objects::Object;
 use crate::rig::Rig;
 use crate::session::Out;
@@ -58,6 +59,7 @@ pub(crate) async fn all(
     }
     let (mark, before) = (rig.mark()?, process.cpu()?);
     process.forget_peak()?;
+    way.proxy.set_hook(forgetful(out.case.subject));
     progress(&format!("{} watches expired", way.proxy.expire_watches()));
     until_listed(rig, &mut process, mark).await?;
     lists("resync", &rig.since(mark)?, out);

@@ -5,6 +5,7 @@
 
 mod counting;
 mod drift;
+mod forgetful;
 mod instructions;
 mod limit;
 mod objects;
