@@ -9,7 +9,10 @@ use anyhow::{Context as _, ensure};
 use kube::Client;
 use kubewright::cluster;
 use kubewright::generate::{Installation, install, manager_name};
-use kubewright_testenv::{Env, Identity};
+use kubewright_testenv::binaries::{Binaries, Binary};
+use kubewright_testenv::cache::Cache;
+use kubewright_testenv::progress::Progress;
+use kubewright_testenv::{Env, Identity, KubernetesVersion};
 use serde_json::Value;
 use tokio::process::Child;
 
@@ -128,6 +131,29 @@ pub fn program(package: &str) -> anyhow::Result<PathBuf> {
         message["executable"].as_str().map(PathBuf::from)
     });
     executables.next_back().with_context(|| format!("{package} has no program"))
+}
+
+/// Where projects that tests scaffold are built: one folder for all, so that what they depend on is compiled once.
+pub fn scaffolded() -> PathBuf {
+    let target = std::env::var_os("CARGO_TARGET_DIR").unwrap_or_else(|| "target".into());
+    workspace().join(target).join("scaffold")
+}
+
+/// The Operator Framework's own validator: what it prints of the bundle in `folder`. Its exit code says nothing.
+///
+/// # Errors
+/// If the program cannot be built or run.
+pub fn said_by_upstream(folder: &Path) -> anyhow::Result<Vec<String>> {
+    let version = KubernetesVersion::from_environment()?;
+    let binaries = Binaries::new(Cache::from_environment()?, version, Progress::Shown)?;
+    let output = Command::new(binaries.find(Binary::OperatorVerify)?)
+        .args(["manifests", "--operatorhub_validate", "--object_validate"])
+        .arg(folder)
+        .output()?;
+    let said = String::from_utf8([output.stdout, output.stderr].concat())?;
+    // Said of the validator itself, whatever the bundle: its two successors have no flag.
+    let of_itself = r#"The \"operatorhub\" validator is deprecated"#;
+    Ok(said.lines().filter(|line| !line.contains(of_itself)).map(str::to_owned).collect())
 }
 
 fn workspace() -> &'static Path {

@@ -7,7 +7,7 @@ mod parse;
 mod run;
 
 use std::io::Write as _;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::sync::{Mutex, PoisonError};
 use std::time::Instant;
 
@@ -18,7 +18,7 @@ use kubewright_testenv::preflight::Tier;
 use kubewright_testenv::progress::Progress;
 use kubewright_testenv::{KubernetesVersion, Registry};
 use memcached_e2e::image::QUICK;
-use memcached_e2e::programs::program;
+use memcached_e2e::programs::{program, said_by_upstream, scaffolded};
 use parse::{Step, commands_until_running, steps};
 use run::Terminal;
 
@@ -32,17 +32,17 @@ static TURN: Mutex<()> = Mutex::new(());
 
 #[test]
 fn the_guestbook_is_as_its_page_says() {
-    follow("guestbook", GUESTBOOK);
+    drop(follow("guestbook", GUESTBOOK));
 }
 
 #[test]
 fn the_memcached_operator_is_as_its_page_says() {
-    follow("memcached", MEMCACHED);
+    drop(follow("memcached", MEMCACHED));
 }
 
 #[test]
 fn webhooks_are_as_their_page_says() {
-    follow("webhooks", WEBHOOKS);
+    drop(follow("webhooks", WEBHOOKS));
 }
 
 /// With a registry of the test in the place of the reader's.
@@ -50,7 +50,10 @@ fn webhooks_are_as_their_page_says() {
 fn publishing_is_as_its_page_says() {
     let registry = Registry::open().unwrap();
     let page = OPERATORHUB.replace("quay.io/you", &format!("{}/you", registry.address()));
-    follow("operatorhub", &page);
+    let Some(terminal) = follow("operatorhub", &page) else { return };
+    // What the page has the reader propose is without fault by the Operator Framework's own rules, too.
+    let proposed = terminal.folder().join("community-operators/operators/memcached-operator/0.0.1");
+    assert_eq!(said_by_upstream(&proposed).unwrap(), Vec::<String>::new());
 }
 
 #[test]
@@ -71,14 +74,15 @@ fn the_reader_writes_at_most_forty_lines_of_reconciler() {
     assert!(GUESTBOOK.contains(&format!("a reconciler of {count} lines")), "the page says another");
 }
 
-/// Does what the page says, tells how long each step takes, and how many commands it takes to pods.
-fn follow(name: &str, page: &str) {
+/// Does what the page says, tells how long each step takes, and how many commands it takes to pods. Gives the
+/// terminal as it is then; none where no nodes can run.
+fn follow(name: &str, page: &str) -> Option<Terminal> {
     if !can_run(name, Tier::Node) {
-        return;
+        return None;
     }
     let _turn = TURN.lock().unwrap_or_else(PoisonError::into_inner);
     let steps = steps(page).unwrap_or_else(|error| panic!("{name}.md: {error}"));
-    let mut terminal = Terminal::open(&programs(), target(), &QUICK).unwrap();
+    let mut terminal = Terminal::open(&programs(), scaffolded(), &QUICK).unwrap();
     for step in &steps {
         let started = Instant::now();
         let outcome = terminal.step(step);
@@ -88,6 +92,7 @@ fn follow(name: &str, page: &str) {
     for (first, count) in commands_until_running(&steps) {
         say(&format!("{name}: {count} commands from `{first}` to running pods"));
     }
+    Some(terminal)
 }
 
 /// `kubewright` as it is here, and the kubectl of the newest Kubernetes.
@@ -96,13 +101,6 @@ fn programs() -> [PathBuf; 2] {
     let binaries = Binaries::new(Cache::from_environment().unwrap(), version, Progress::Shown);
     let kubectl = binaries.unwrap().find(Binary::Kubectl).unwrap();
     [program("kubewright-cli").unwrap(), kubectl]
-}
-
-/// One folder for all projects, so that what they depend on is compiled once.
-fn target() -> PathBuf {
-    let workspace = Path::new(concat!(env!("CARGO_MANIFEST_DIR"), "/.."));
-    let target = std::env::var_os("CARGO_TARGET_DIR").unwrap_or_else(|| "target".into());
-    workspace.join(target).join("scaffold")
 }
 
 /// Also while the test runs: it takes minutes.

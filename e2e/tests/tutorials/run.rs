@@ -67,6 +67,11 @@ impl Terminal {
         Ok(Self { place, settings, background: None })
     }
 
+    /// The folder that was empty at the beginning.
+    pub(crate) fn folder(&self) -> PathBuf {
+        self.place.path().join("folder")
+    }
+
     /// Does one step; an error says what a reader would see instead of what the page shows.
     pub(crate) fn step(&mut self, step: &Step) -> anyhow::Result<()> {
         match step {
