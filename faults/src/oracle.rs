@@ -26,6 +26,8 @@ pub struct Clean {
     pub requests: usize,
     /// How much memory, in KiB, at most.
     pub memory: u64,
+    /// How many files and sockets, at most.
+    pub descriptors: usize,
 }
 
 impl Clean {
@@ -40,6 +42,7 @@ impl Clean {
             counts: first.counts.clone(),
             requests: runs.iter().map(|run| run.sent.len()).max().unwrap_or_default(),
             memory: runs.iter().map(|run| run.memory).max().unwrap_or_default(),
+            descriptors: runs.iter().map(|run| run.descriptors).max().unwrap_or_default(),
         };
         for run in runs {
             let wrong = same::judge(run, &clean);

@@ -71,7 +71,7 @@ pub struct Running {
     pub victim: Arc<Victim>,
     exits: Arc<Mutex<Vec<String>>>,
     log: PathBuf,
-    _keeper: JoinSet<()>,
+    keeper: JoinSet<()>,
 }
 
 impl Running {
@@ -82,7 +82,7 @@ impl Running {
         let child = spawn(&start)?;
         let mut keeper = JoinSet::new();
         keeper.spawn(keep(start, child, victim.clone(), exits.clone()));
-        Ok(Self { victim, exits, log, _keeper: keeper })
+        Ok(Self { victim, exits, log, keeper })
     }
 
     /// How it ended where nobody killed it, and what it said when it panicked.
@@ -91,6 +91,16 @@ impl Running {
         let said = std::fs::read_to_string(&self.log).unwrap_or_default();
         failures.extend(said.lines().filter(|line| line.contains("panicked")).map(str::to_owned));
         failures
+    }
+
+    /// Ends it for good.
+    pub async fn end(&mut self) {
+        self.keeper.shutdown().await;
+    }
+
+    /// How many files and sockets it has open.
+    pub fn descriptors(&self) -> Option<usize> {
+        Some(std::fs::read_dir(format!("/proc/{}/fd", self.victim.id()?)).ok()?.count())
     }
 
     /// What it has in memory, in KiB.

@@ -1,4 +1,4 @@
-//! What came of many plans: counted, and each failed one with its id, what is wrong, and its file.
+//! What came of many plans: each failed one with its id, what is wrong, and its file.
 
 use std::io::Write as _;
 use std::path::Path;
@@ -7,7 +7,7 @@ use std::time::Duration;
 use futures_util::{StreamExt as _, stream};
 
 use crate::enumerate::plans;
-use crate::oracle::{Clean, isolated::percentile, judge};
+use crate::oracle::{Clean, judge};
 use crate::plan::{Plan, Scenario};
 use crate::run::{Patience, duration, run};
 use crate::world::World;
@@ -111,11 +111,8 @@ async fn verdict(
     }
 }
 
-/// Prints the sums, keeps the failed plans in `directory`, and answers whether all held.
-pub fn conclude(verdicts: &[Verdict], directory: &Path) -> anyhow::Result<bool> {
-    let held = verdicts.iter().filter(|verdict| verdict.wrong.is_empty()).count();
-    let quiet: Vec<_> = verdicts.iter().filter(|it| !it.fired && it.wrong.is_empty()).collect();
-    let took: Vec<_> = verdicts.iter().filter_map(|verdict| verdict.took).collect();
+/// Says which plans failed and whose fault did not come about, and keeps the failed ones in `directory`.
+pub fn tell(verdicts: &[Verdict], directory: &Path) -> anyhow::Result<()> {
     for verdict in verdicts.iter().filter(|verdict| !verdict.wrong.is_empty()) {
         std::fs::create_dir_all(directory)?;
         let file = directory.join(format!("{}.json", verdict.plan));
@@ -123,19 +120,10 @@ pub fn conclude(verdicts: &[Verdict], directory: &Path) -> anyhow::Result<bool> 
         say(&format!("failed: {}\n    {}", verdict.plan, verdict.wrong.join("\n    ")));
         say(&format!("    again: make faults FAULTS=\"--plan {}\"", file.display()));
     }
-    for verdict in &quiet {
+    for verdict in verdicts.iter().filter(|it| !it.fired && it.wrong.is_empty()) {
         say(&format!("its fault did not come about: {}", verdict.plan));
     }
-    let soon = took.iter().filter(|took| **took <= Duration::from_secs(10)).count();
-    say(&format!(
-        "plans: {} run, {held} held; {} faults came about; all as it should be {:.1?} (median), {:.1?} (99 %), {:.1?} (longest) after the act, {soon} within 10 s",
-        verdicts.len(),
-        verdicts.len() - quiet.len(),
-        percentile(&took, 50),
-        percentile(&took, 99),
-        percentile(&took, 100),
-    ));
-    Ok(held == verdicts.len())
+    Ok(())
 }
 
 /// One line for people.

@@ -59,6 +59,8 @@ pub struct Observed {
     pub failures: Vec<String>,
     /// The operator's memory in the end, in KiB.
     pub memory: u64,
+    /// How many files and sockets it has open in the end.
+    pub descriptors: usize,
     /// Where it was.
     pub namespace: String,
 }
@@ -126,6 +128,7 @@ pub async fn run(
         recording: script.recording(),
         failures,
         memory: subjects.iter().filter_map(|subject| subject.running.memory()).max().unwrap_or(0),
+        descriptors: subjects.iter().filter_map(|it| it.running.descriptors()).max().unwrap_or(0),
         namespace,
     })
 }

@@ -17,6 +17,8 @@ use kubewright_testenv::{Disturbed, Environment, Identity};
 use memcached_api::v1alpha1::Memcached;
 use memcached_e2e::programs::{permit, program};
 use serde_json::{Value, json};
+use tokio::sync::OnceCell;
+use tokio::task::spawn_blocking;
 
 use crate::history::History;
 use crate::process::{Running, Start, Victim};
@@ -32,6 +34,9 @@ pub struct World<'a> {
     program: PathBuf,
     logs: PathBuf,
 }
+
+/// Asked of cargo once by all: it waits for whoever else builds.
+static BUILT: OnceCell<PathBuf> = OnceCell::const_new();
 
 /// All worlds of this process count together: they may share an environment.
 static NEXT: AtomicUsize = AtomicUsize::new(0);
@@ -57,7 +62,7 @@ impl<'a> World<'a> {
         let installation = memcached_operator::operator().installation();
         let installation = installation.map_err(|error| anyhow::anyhow!("{error}"))?;
         permit(&client, &installation).await?;
-        let program = tokio::task::spawn_blocking(|| program("memcached-operator")).await??;
+        let program = kept(environment).await?;
         let logs = environment.directory().join("operators");
         std::fs::create_dir_all(&logs)?;
         if environment.controller_manager().is_some() {
@@ -179,6 +184,18 @@ impl<'a> World<'a> {
         let definitions = &self.installation.definitions;
         definitions.iter().filter_map(|definition| serde_json::to_value(definition).ok()).collect()
     }
+}
+
+/// The operator's program, kept with the environment: nobody who builds meanwhile puts another in its place.
+async fn kept(environment: &Environment) -> anyhow::Result<PathBuf> {
+    let built = BUILT
+        .get_or_try_init(async || spawn_blocking(|| program("memcached-operator")).await?)
+        .await?;
+    let kept = environment.directory().join("memcached-operator");
+    if !kept.exists() && std::fs::hard_link(built, &kept).is_err() && !kept.exists() {
+        std::fs::copy(built, &kept).context("the operator's program cannot be kept")?;
+    }
+    Ok(kept)
 }
 
 /// It looks for kinds twice a minute, and is as busy as the machine.

@@ -8,6 +8,8 @@ use super::{Caches, Leaf, Walked};
 
 /// How many lists are in each other in the deepest value: beyond what a reader of JSON takes.
 const DEEP: usize = 1000;
+/// A text that fills an object: a store takes a little more.
+const HUGE: usize = 1_400_000;
 
 /// The definition without its schema.
 pub fn lax(definition: &Value) -> Value {
@@ -67,5 +69,5 @@ pub fn monsters() -> Vec<Value> {
     for _ in 0..DEEP {
         deep = json!([deep]);
     }
-    vec![deep, json!("x".repeat(200_000)), json!(vec![0; 10_000])]
+    vec![deep, json!("x".repeat(HUGE)), json!(vec![0; 10_000])]
 }

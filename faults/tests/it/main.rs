@@ -3,8 +3,12 @@
 #![expect(clippy::unwrap_used, reason = "a test fails by a panic")]
 
 mod deletion;
+mod hostile;
 mod outages;
 mod plans;
 mod refusals;
+mod removal;
 mod stage;
+mod stale;
 mod starting;
+mod stopping;

@@ -1,4 +1,4 @@
-//! `make faults`: the plans, the walk over the schema, the table of scenarios.
+//! `make faults`: the plans, the walk over the schema, the scenarios; in the end a line for each.
 
 mod plans;
 mod scenarios;
@@ -10,8 +10,10 @@ use std::time::Instant;
 
 use clap::{Parser, ValueEnum};
 use kubewright_testenv::Environment;
-use memcached_faults::report::say;
+use memcached_faults::report::{Verdict, say};
 use memcached_faults::world::World;
+
+use crate::scenarios::Outcomes;
 
 /// What is run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
@@ -62,24 +64,46 @@ impl Arguments {
     }
 }
 
+/// What a part came to.
+#[derive(Debug)]
+pub(crate) struct Outcome {
+    what: &'static str,
+    run: usize,
+    held: usize,
+    more: String,
+}
+
 #[tokio::main]
 async fn main() -> anyhow::Result<ExitCode> {
     let (arguments, started) = (Arguments::parse(), Instant::now());
-    let mut held = true;
-    if arguments.wants(Part::Schema) {
-        held &= schema::schema().await?;
+    let outcomes = outcomes(&arguments).await?;
+    for Outcome { what, run, held, more } in &outcomes {
+        say(&format!("{what}: {run} run, {held} held{more}"));
     }
-    if arguments.wants(Part::Scenarios) {
-        held &= tokio::task::spawn_blocking(scenarios::scenarios).await??;
-    }
+    say(&format!("after {:.0?}", started.elapsed()));
+    let held = outcomes.iter().all(|outcome| outcome.run == outcome.held);
+    Ok(if held { ExitCode::SUCCESS } else { ExitCode::FAILURE })
+}
+
+async fn outcomes(arguments: &Arguments) -> anyhow::Result<Vec<Outcome>> {
+    let (mut outcomes, mut seen) = (Vec::new(), Outcomes::default());
     if arguments.wants(Part::Plans) {
         let environment = Environment::builder().controllers().start().await?;
         let world = World::new(&environment).await?;
-        let outcome = plans::plans(&world, &arguments).await;
+        let verdicts = plans::plans(&world, arguments).await;
         drop(world);
         environment.stop().await?;
-        held &= outcome?;
+        let verdicts = verdicts?;
+        let held = |it: &Verdict| (it.plan.to_string(), it.wrong.is_empty());
+        seen.plans = Some(verdicts.iter().map(held).collect());
+        outcomes.push(plans::conclude(&verdicts, &arguments.failed)?);
     }
-    say(&format!("after {:.0?}", started.elapsed()));
-    Ok(if held { ExitCode::SUCCESS } else { ExitCode::FAILURE })
+    if arguments.wants(Part::Schema) {
+        outcomes.extend(schema::schema().await?);
+    }
+    if arguments.wants(Part::Scenarios) {
+        seen.tests = tokio::task::spawn_blocking(scenarios::tests).await??;
+        outcomes.push(scenarios::conclude(&seen));
+    }
+    Ok(outcomes)
 }

@@ -1,15 +1,20 @@
 //! Records, enumerates and carries out.
 
+use std::path::Path;
 use std::time::{Duration, Instant};
 
+use memcached_faults::oracle::isolated::percentile;
 use memcached_faults::plan::{Plan, Scenario};
-use memcached_faults::report::{carry_out, conclude, record, say};
+use memcached_faults::report::{Verdict, carry_out, record, say, tell};
 use memcached_faults::run::Patience;
 use memcached_faults::world::World;
 
-use crate::Arguments;
+use crate::{Arguments, Outcome};
 
-pub(crate) async fn plans(world: &World<'_>, arguments: &Arguments) -> anyhow::Result<bool> {
+pub(crate) async fn plans(
+    world: &World<'_>,
+    arguments: &Arguments,
+) -> anyhow::Result<Vec<Verdict>> {
     let started = Instant::now();
     let patience = Patience {
         converge: Duration::from_secs(arguments.converge),
@@ -36,10 +41,27 @@ pub(crate) async fn plans(world: &World<'_>, arguments: &Arguments) -> anyhow::R
         for plan in &plans {
             say(&format!("{plan} {:?}", plan.target));
         }
-        return Ok(true);
+        return Ok(Vec::new());
     }
     let verdicts = carry_out(world, &recorded, plans, patience, arguments.beside).await;
-    conclude(&verdicts, &arguments.failed)
+    say(&format!("plans after {:.0?}", started.elapsed()));
+    Ok(verdicts)
+}
+
+/// Says which plans failed and keeps them in `directory`, and sums all up.
+pub(crate) fn conclude(verdicts: &[Verdict], directory: &Path) -> anyhow::Result<Outcome> {
+    tell(verdicts, directory)?;
+    let (run, held) = (verdicts.len(), verdicts.iter().filter(|it| it.wrong.is_empty()).count());
+    let fired = verdicts.iter().filter(|verdict| verdict.fired).count();
+    let took: Vec<_> = verdicts.iter().filter_map(|verdict| verdict.took).collect();
+    let soon = took.iter().filter(|took| **took <= Duration::from_secs(10)).count();
+    let more = format!(
+        "; {fired} faults came about; all as it should be {:.1?} (median), {:.1?} (99 %), {:.1?} (longest) after the act, {soon} within 10 s",
+        percentile(&took, 50),
+        percentile(&took, 99),
+        percentile(&took, 100),
+    );
+    Ok(Outcome { what: "plans", run, held, more })
 }
 
 /// One of each scenario in turn, so that those which keep the built-in controllers busy are not all at once.

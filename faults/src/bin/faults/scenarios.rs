@@ -1,5 +1,5 @@
-//! Runs the tests that scenarios name, and says which scenarios held. What needs real pods, minutes or a
-//! benchmark is in other verbs, and is counted apart.
+//! Runs the tests that scenarios name, and says which scenarios held, by their tests and by their plans. What
+//! needs real pods, minutes or a benchmark is in other verbs, and is counted apart.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::path::Path;
@@ -7,7 +7,9 @@ use std::process::{Command, Stdio};
 
 use anyhow::Context as _;
 use memcached_faults::report::say;
-use memcached_faults::table::{self, TABLE, Tried};
+use memcached_faults::table::{Row, Tried, rows};
+
+use crate::Outcome;
 
 /// Which tests cargo is to run: a package, and its part.
 type Target = (&'static str, &'static [&'static str]);
@@ -26,43 +28,79 @@ fn target(file: &str) -> Option<Target> {
     TARGETS.iter().find(|(place, _)| file.starts_with(place)).map(|(_, target)| *target)
 }
 
-/// Prints the list, runs what is short, and answers whether all of that held.
-pub(crate) fn scenarios() -> anyhow::Result<bool> {
-    table::print();
+/// What came of what scenarios name: tests by name, plans by id.
+#[derive(Debug, Default)]
+pub(crate) struct Outcomes {
+    pub(crate) tests: HashMap<String, bool>,
+    /// None where they were not asked for.
+    pub(crate) plans: Option<HashMap<String, bool>>,
+}
+
+/// Prints the list and runs the tests that are short.
+pub(crate) fn tests() -> anyhow::Result<HashMap<String, bool>> {
     let mut wanted: BTreeMap<Target, BTreeSet<&str>> = BTreeMap::new();
-    for (file, name) in TABLE.iter().flat_map(|row| tests(row.tried)) {
-        if let Some(target) = target(file) {
-            wanted.entry(target).or_default().insert(name);
+    for row in rows() {
+        say(&row.line());
+        for tried in row.tried {
+            if let Tried::Test(file, name) = tried
+                && let Some(target) = target(file)
+            {
+                wanted.entry(target).or_default().insert(name);
+            }
         }
     }
     let mut outcomes = HashMap::new();
     for (target, names) in wanted {
         outcomes.extend(run(target, &names)?);
     }
-    let (mut run, mut held) = (0, 0);
-    for row in TABLE {
-        let short: Vec<_> = tests(row.tried).filter(|(file, _)| target(file).is_some()).collect();
-        if short.is_empty() {
+    Ok(outcomes)
+}
+
+/// Says which scenarios failed and where those are that were not run here, and sums them up.
+pub(crate) fn conclude(outcomes: &Outcomes) -> Outcome {
+    let (mut run, mut held, mut elsewhere, mut not_applicable) = (0, 0, Vec::new(), 0);
+    for row in rows() {
+        if row.is_not_applicable() {
+            not_applicable += 1;
+            continue;
+        }
+        let judged = outcomes.of(row);
+        if judged.is_empty() {
+            elsewhere.push(row.id);
             continue;
         }
         run += 1;
-        let failed: Vec<_> =
-            short.iter().filter(|(_, name)| outcomes.get(*name) != Some(&true)).collect();
-        held += usize::from(failed.is_empty());
-        for (file, name) in failed {
-            say(&format!("failed: {}: {name} in {file}", row.id));
+        held += usize::from(judged.iter().all(|(_, held)| *held));
+        for (what, _) in judged.iter().filter(|(_, held)| !held) {
+            say(&format!("failed: {}: {what}", row.id));
         }
     }
-    say(&format!("scenarios: {run} run, {held} held"));
-    Ok(run == held)
+    let more = format!(
+        "; {not_applicable} not applicable; in other verbs, or of plans that were not run: {}",
+        elsewhere.join(" ")
+    );
+    Outcome { what: "scenarios", run, held, more }
 }
 
-fn tests(tried: Tried) -> impl Iterator<Item = (&'static str, &'static str)> {
-    let tests = match tried {
-        Tried::Tests(tests) => tests,
-        _ => &[],
-    };
-    tests.iter().copied()
+impl Outcomes {
+    /// All that was run of a scenario, and whether it held.
+    fn of(&self, row: &Row) -> Vec<(String, bool)> {
+        let judged = |tried: &Tried| match tried {
+            Tried::Test(file, name) => {
+                target(file)?;
+                Some(((*name).to_owned(), self.tests.get(*name) == Some(&true)))
+            }
+            Tried::Plans(part) => {
+                let plans = self.plans.as_ref()?.iter().filter(|(id, _)| id.contains(part));
+                let held: Vec<_> = plans.map(|(_, held)| *held).collect();
+                let all = !held.is_empty() && held.iter().all(|held| *held);
+                Some((format!("plans with {part:?}"), all))
+            }
+            Tried::Missing(why) => Some(((*why).to_owned(), false)),
+            Tried::Bench(_) | Tried::NotApplicable(_) => None,
+        };
+        row.tried.iter().filter_map(judged).collect()
+    }
 }
 
 /// Runs tests by name, and says of each whether it passed.
@@ -74,6 +112,7 @@ fn run(target: Target, names: &BTreeSet<&str>) -> anyhow::Result<Vec<(String, bo
         .args(part)
         .arg("--")
         .args(names)
+        .env("KUBEWRIGHT_LONG", "1") // what the quick part leaves out belongs here
         .current_dir(Path::new(env!("CARGO_MANIFEST_DIR")).join(".."))
         .stdin(Stdio::null())
         .output()
@@ -110,9 +149,26 @@ mod tests {
     #[test]
     fn every_short_test_has_a_target() {
         let elsewhere = ["e2e/", "faults/src/bin/long/"];
-        for (file, name) in TABLE.iter().flat_map(|row| tests(row.tried)) {
+        for tried in rows().flat_map(|row| row.tried) {
+            let Tried::Test(file, name) = tried else { continue };
             let known = target(file).is_some() || elsewhere.iter().any(|it| file.starts_with(it));
             assert!(known, "{name} in {file}");
         }
+    }
+
+    #[test]
+    fn a_scenario_holds_when_all_of_its_plans_and_tests_do() {
+        let row = rows().find(|row| row.id == "E7").unwrap();
+        let test = "a_watch_that_expires_is_listed_again_once_and_nothing_is_deleted".to_owned();
+        let holds = |plans: &[(&str, bool)], passed| {
+            let plans = plans.iter().map(|(id, held)| ((*id).to_owned(), *held)).collect();
+            let outcomes =
+                Outcomes { tests: HashMap::from([(test.clone(), passed)]), plans: Some(plans) };
+            outcomes.of(row).iter().all(|(_, held)| *held)
+        };
+        assert!(holds(&[("create.e1.expire", true), ("create.e1.hide", false)], true));
+        assert!(!holds(&[("create.e1.expire", true), ("create.e2.expire", false)], true));
+        assert!(!holds(&[("create.e1.expire", true)], false));
+        assert!(!holds(&[], true), "no plan at all is no proof");
     }
 }

@@ -10,11 +10,13 @@ use memcached_faults::schema::{Caches, Leaf, Walked, bypass, lax, leaves, monste
 use memcached_faults::script::Script;
 use memcached_faults::world::{Subject, World};
 
+use crate::Outcome;
+
 /// One cache waits for many others.
 const LIMIT: Duration = Duration::from_secs(30);
 
 /// Without the built-in controllers: a size of 1000 is a number here, and not a thousand pods.
-pub(crate) async fn schema() -> anyhow::Result<bool> {
+pub(crate) async fn schema() -> anyhow::Result<Vec<Outcome>> {
     let environment = Environment::builder().start().await?;
     let world = World::new(&environment).await?;
     let outcome = both(&world).await;
@@ -23,7 +25,7 @@ pub(crate) async fn schema() -> anyhow::Result<bool> {
     outcome
 }
 
-async fn both(world: &World<'_>) -> anyhow::Result<bool> {
+async fn both(world: &World<'_>) -> anyhow::Result<Vec<Outcome>> {
     let namespace = world.namespace("schema").await?;
     let arguments = ["--leader-elect=false".to_owned()];
     let subject = world.operator(&namespace, &Script::new(None), &arguments).await?;
@@ -32,7 +34,7 @@ async fn both(world: &World<'_>) -> anyhow::Result<bool> {
     let leaves: Vec<Leaf> = definitions.iter().flat_map(leaves).collect();
     let walks = leaves.iter().enumerate().map(|(number, leaf)| walk(&caches, number, leaf));
     let walked = join_all(walks).await; // side by side
-    let mut held = conclude("schema leaves", &walked, &subject);
+    let with = conclude("schema leaves", &walked, &subject);
 
     let definitions: Vec<_> = definitions.iter().map(lax).collect();
     cluster::apply(&world.client(), "faults", &definitions, &mut |_| {}).await?;
@@ -42,11 +44,12 @@ async fn both(world: &World<'_>) -> anyhow::Result<bool> {
         let caches = &caches;
         async move { bypass(caches, number, leaf, &values).await }
     });
-    held &= conclude("schema leaves without validation", &join_all(walks).await, &subject);
-    Ok(held)
+    let without = conclude("schema leaves without validation", &join_all(walks).await, &subject);
+    Ok(vec![with, without])
 }
 
-fn conclude(what: &str, walked: &[Walked], subject: &Subject) -> bool {
+/// Says what is wrong, and sums up; a leaf does not hold where the operator did not stand.
+fn conclude(what: &'static str, walked: &[Walked], subject: &Subject) -> Outcome {
     for leaf in walked {
         say(&format!("  {}: {} values", leaf.leaf, leaf.values));
         for wrong in &leaf.wrong {
@@ -57,7 +60,8 @@ fn conclude(what: &str, walked: &[Walked], subject: &Subject) -> bool {
     for failure in &failures {
         say(&format!("failed: the operator: {failure}"));
     }
-    let held = walked.iter().filter(|leaf| leaf.wrong.is_empty()).count();
-    say(&format!("{what}: {} walked, {held} held", walked.len()));
-    held == walked.len() && failures.is_empty()
+    let stands = failures.is_empty();
+    let held = walked.iter().filter(|leaf| leaf.wrong.is_empty() && stands).count();
+    let values: usize = walked.iter().map(|leaf| leaf.values).sum();
+    Outcome { what, run: walked.len(), held, more: format!("; {values} values") }
 }

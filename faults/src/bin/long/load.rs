@@ -6,6 +6,7 @@ use std::time::{Duration, Instant};
 use anyhow::{Context as _, ensure};
 use k8s_openapi::api::core::v1::{Pod, Service};
 use kube::Api;
+use kube::api::{DeleteParams, ListParams};
 use memcached_faults::oracle::isolated::{judge, percentile};
 use memcached_faults::world::World;
 use serde_json::{Value, json};
@@ -98,7 +99,7 @@ pub(crate) async fn half_fails(world: &World<'_>, count: usize) -> anyhow::Resul
     ))
 }
 
-/// L6: all watches end with 410, and everything is listed again.
+/// L6 and L2: all watches end with 410 and everything is listed again; then the operator is started anew.
 pub(crate) async fn all_is_listed_again(world: &World<'_>, count: usize) -> anyhow::Result<String> {
     let site = Site::new(world).await?;
     site.create("many", count).await?;
@@ -116,10 +117,59 @@ pub(crate) async fn all_is_listed_again(world: &World<'_>, count: usize) -> anyh
     ensure!(peak * 10 <= steady * 13, "{peak} KiB at most, {steady} KiB before");
     let writes = site.tally.writes() - writes;
     ensure!(writes <= 4, "{writes} writes, of which one Deployment and two statuses are due");
+    let (writes, lists) = (site.tally.writes(), site.tally.lists());
+    running.victim.kill();
+    sleep(Duration::from_secs(30)).await;
+    let (writes, lists) = (site.tally.writes() - writes, site.tally.lists() - lists);
+    ensure!(writes == 0 && lists <= expired, "{writes} writes and {lists} lists after a restart");
     site.stands()?;
     Ok(format!(
-        "{count} caches: {steady} KiB before, {peak} KiB at most while {expired} kinds were listed"
+        "{count} caches: {steady} KiB before, {peak} KiB at most while {expired} kinds were listed; after a restart 0 writes, {lists} lists"
     ))
+}
+
+/// D9: all caches are deleted at once, and then as many are made and deleted again.
+pub(crate) async fn all_are_deleted(world: &World<'_>, count: usize) -> anyhow::Result<String> {
+    let mut told = Vec::new();
+    for (flags, bound) in [(&[][..], 3 * count), (&["--finalizer=false"][..], count / 100 + 4)] {
+        let mut more = vec!["--leader-elect=false".to_owned()];
+        more.extend(flags.iter().map(ToString::to_string));
+        let namespace = world.namespace("site").await?;
+        let site = Site::on(world, world.way().await?, namespace, &[], &more)?;
+        let (first, writes) = made_and_deleted(&site, count).await?;
+        let (second, _) = made_and_deleted(&site, count).await?;
+        site.stands()?;
+        ensure!(writes <= bound, "{writes} writes for {count} deletions, bound {bound}");
+        ensure!(second * 10 <= first * 11, "{second} KiB after the second time, {first} before");
+        told.push(format!(
+            "{flags:?} {writes} writes, {first} KiB after the first time and {second} after the second"
+        ));
+    }
+    Ok(format!("{count} caches deleted at once: {}", told.join("; ")))
+}
+
+/// How much memory it has when all are gone, in KiB, and how many writes their end took.
+async fn made_and_deleted(site: &Site, count: usize) -> anyhow::Result<(u64, usize)> {
+    site.create("many", count).await?;
+    site.settled(count, LIMIT).await?;
+    site.complete(count, LIMIT).await?;
+    sleep(Duration::from_secs(3)).await; // two statuses of one cache may be a second apart
+    let before = site.tally.writes();
+    let all = (DeleteParams::background(), ListParams::default());
+    site.caches().delete_collection(&all.0, &all.1).await?;
+    let began = Instant::now();
+    loop {
+        let caches = site.caches().list_metadata(&all.1.clone().limit(1)).await?;
+        let children = site.deployments().list_metadata(&all.1.clone().limit(1)).await?;
+        if caches.items.is_empty() && children.items.is_empty() {
+            break;
+        }
+        ensure!(began.elapsed() < LIMIT, "they do not go");
+        sleep(Duration::from_secs(1)).await;
+    }
+    sleep(Duration::from_secs(5)).await;
+    let memory = site.subject.running.memory().context("it has ended")?;
+    Ok((memory, site.tally.writes() - before))
 }
 
 /// L5: others have many objects of the kinds that are watched, in the same namespace.

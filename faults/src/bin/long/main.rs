@@ -26,10 +26,10 @@ use memcached_faults::world::World;
 const RECOVERY: Duration = Duration::from_mins(1);
 
 /// Those that wait: a cluster for each line.
-const WAITING: [&[&str]; 5] =
-    [&["E9", "C12", "C10", "E12", "E15", "E18"], &["D10"], &["E5"], &["E1"], &["E19"]];
+const WAITING: [&[&str]; 6] =
+    [&["E9", "C12", "C10", "E12", "E15", "E18"], &["D10"], &["E5"], &["E1"], &["E16"], &["E19"]];
 /// Those that work.
-const WORKING: [&str; 6] = ["L3", "L10", "L6", "C4", "L9", "L5"];
+const WORKING: [&str; 7] = ["L3", "L10", "L6", "C4", "L9", "L5", "D9"];
 
 /// Long outages, and large numbers.
 #[derive(Debug, Parser)]
@@ -85,11 +85,13 @@ async fn waiting(ids: Vec<&'static str>, arguments: &Arguments) -> anyhow::Resul
     Ok(held)
 }
 
-/// One after the other, where nobody makes pods or keeps logs.
+/// One after the other, where nobody keeps logs, nor makes pods where nothing is to be collected.
 async fn working(ids: Vec<&'static str>, arguments: &Arguments) -> anyhow::Result<Vec<bool>> {
     let mut held = Vec::new();
     for id in ids {
-        let environment = Environment::builder().unaudited().start().await?;
+        let builder = Environment::builder().unaudited();
+        let builder = if id == "D9" { builder.controllers() } else { builder };
+        let environment = builder.start().await?;
         let world = World::unwatched(&environment).await?;
         held.push(told(id, &world, arguments).await);
         drop(world);
@@ -116,6 +118,7 @@ async fn run(id: &str, world: &World<'_>, arguments: &Arguments) -> anyhow::Resu
         "E9" => outages::nothing_happens(world, minutes(10)).await,
         "E12" => outages::server_is_slow(world, minutes(5)).await,
         "E15" => credentials::keys_are_replaced(world).await,
+        "E16" => outages::definition_is_away(world, minutes(1)).await,
         "E18" => {
             let clock = credentials::clock_is_late(world).await?;
             Ok(format!("{clock}; {}", names::name_is_not_found(world).await?))
@@ -124,6 +127,7 @@ async fn run(id: &str, world: &World<'_>, arguments: &Arguments) -> anyhow::Resu
         "C4" => limits::too_little_memory(world, count(10_000)).await,
         "C10" => restarts::leaders_die(world, minutes(5)).await,
         "C12" => restarts::restarted(world, minutes(10)).await,
+        "D9" => load::all_are_deleted(world, count(1_000)).await,
         "D10" => outages::nobody_collects(world, minutes(10)).await,
         "L3" => load::one_is_hot(world, count(1_000)).await,
         "L5" => load::others_have_much(world, count(50_000)).await,

@@ -1,9 +1,12 @@
 //! Parts of the cluster that are away, halt or are slow for minutes.
 
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use anyhow::ensure;
-use kube::api::DeleteParams;
+use kube::Api;
+use kube::api::{DeleteParams, DynamicObject};
+use kube::core::{ApiResource, GroupVersionKind};
+use kubewright::cluster;
 use memcached_faults::history::counts;
 use memcached_faults::world::World;
 use tokio::time::sleep;
@@ -84,6 +87,37 @@ pub(crate) async fn server_is_away(world: &World<'_>, length: Duration) -> anyho
     let again = scene.lists_answered_since(lists);
     ensure!(again <= 4, "{again} lists of 4 kinds");
     Ok(format!("{took:.1?} after it was back, {again} lists of 4 kinds"))
+}
+
+/// E16: the API server knows nothing of our kind for a while.
+pub(crate) async fn definition_is_away(
+    world: &World<'_>,
+    length: Duration,
+) -> anyhow::Result<String> {
+    let scene = Scene::new(world, 1).await?;
+    scene.create("a", 0).await?;
+    scene.settled(RECOVERY).await?;
+    let kind = GroupVersionKind::gvk("apiextensions.k8s.io", "v1", "CustomResourceDefinition");
+    let api: Api<DynamicObject> = Api::all_with(world.client(), &ApiResource::from_gvk(&kind));
+    let name = "memcacheds.cache.example.com";
+    api.delete(name, &DeleteParams::background()).await?;
+    while api.get_opt(name).await?.is_some() {
+        sleep(Duration::from_millis(100)).await;
+    }
+    let requests = scene.requests();
+    sleep(length).await;
+    let requests = scene.requests() - requests;
+    cluster::apply(&world.client(), "faults", &world.definitions(), &mut |_| {}).await?;
+    let began = Instant::now();
+    while scene.create("b", 0).await.is_err() {
+        ensure!(began.elapsed() < RECOVERY, "the definition does not come back");
+        sleep(Duration::from_millis(100)).await;
+    }
+    let took = scene.settled(RECOVERY).await?;
+    scene.stands()?;
+    Ok(format!(
+        "{requests} requests in {length:.0?} without the kind, a cache had all {took:.1?} after it was back"
+    ))
 }
 
 /// E12: every request takes 5 s. Work is done at that pace, and nobody loses the lease.

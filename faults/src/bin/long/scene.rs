@@ -108,6 +108,10 @@ impl<'a> Scene<'a> {
         self.count(|sent| label::is_write(&sent.asked))
     }
 
+    pub(crate) fn requests(&self) -> usize {
+        self.count(|_| true)
+    }
+
     pub(crate) fn lists(&self) -> usize {
         self.count(|sent| is_list(sent) && sent.code == Some(200))
     }

@@ -6,6 +6,7 @@ use std::time::{Duration, Instant};
 use anyhow::{bail, ensure};
 use futures_util::{StreamExt as _, TryStreamExt as _, stream};
 use k8s_openapi::api::apps::v1::Deployment;
+use k8s_openapi::apimachinery::pkg::apis::meta::v1::Condition;
 use kube::api::{ListParams, Patch, PatchParams, PostParams};
 use kube::{Api, Client};
 use kubewright_testenv::Disturbed;
@@ -110,10 +111,32 @@ impl Site {
 
     /// How many caches say so about `Reconciled` and their newest spec.
     pub(crate) async fn count(&self, status: &str) -> anyhow::Result<usize> {
+        self.counted(|it| it.type_ == "Reconciled" && it.status == status).await
+    }
+
+    /// Waits until so many have heard that their Deployments are complete: the controller of Deployments may ask
+    /// for so much a second only, and each word of it is one more status.
+    pub(crate) async fn complete(&self, count: usize, limit: Duration) -> anyhow::Result<()> {
+        let began = Instant::now();
+        while self.counted(|it| it.type_ == "Progressing" && it.reason == "Complete").await? < count
+        {
+            ensure!(began.elapsed() < limit, "not all are complete after {limit:?}");
+            sleep(Duration::from_secs(1)).await;
+        }
+        Ok(())
+    }
+
+    /// How many caches have such a condition about their newest spec.
+    async fn counted(&self, is: impl Fn(&Condition) -> bool) -> anyhow::Result<usize> {
+        let has = |cache: &Memcached| {
+            let generation = cache.metadata.generation;
+            let conditions = cache.status.iter().flat_map(|status| &status.conditions);
+            conditions.into_iter().any(|it| it.observed_generation == generation && is(it))
+        };
         let (api, mut count, mut page) = (self.caches(), 0, ListParams::default().limit(PAGE));
         loop {
             let list = api.list(&page).await?;
-            count += list.items.iter().filter(|cache| says(cache, status)).count();
+            count += list.items.iter().filter(|cache| has(cache)).count();
             match list.metadata.continue_.filter(|token| !token.is_empty()) {
                 Some(token) => page = page.continue_token(&token),
                 None => return Ok(count),
@@ -127,15 +150,6 @@ impl Site {
         ensure!(failures.is_empty(), "{failures:?}");
         Ok(())
     }
-}
-
-fn says(cache: &Memcached, status: &str) -> bool {
-    let conditions = cache.status.iter().flat_map(|it| &it.conditions);
-    conditions.into_iter().any(|condition| {
-        condition.type_ == "Reconciled"
-            && condition.status == status
-            && condition.observed_generation == cache.metadata.generation
-    })
 }
 
 /// Creates objects of any kind, many at once.

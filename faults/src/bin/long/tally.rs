@@ -2,7 +2,7 @@
 
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-use http::StatusCode;
+use http::{Method, StatusCode};
 use hyper::body::Bytes;
 use kubewright_testenv::proxy::hook::{Asked, Hook, RequestFault};
 use memcached_faults::label;
@@ -11,6 +11,7 @@ use memcached_faults::label;
 #[derive(Debug, Default)]
 pub(crate) struct Tally {
     writes: AtomicUsize,
+    lists: AtomicUsize,
     others: AtomicUsize,
     strangers: AtomicUsize,
 }
@@ -20,13 +21,18 @@ impl Tally {
         self.writes.load(Ordering::Relaxed)
     }
 
+    /// How many lists were begun; further pages of one are not others.
+    pub(crate) fn lists(&self) -> usize {
+        self.lists.load(Ordering::Relaxed)
+    }
+
     /// How often it was not known who asked.
     pub(crate) fn strangers(&self) -> usize {
         self.strangers.load(Ordering::Relaxed)
     }
 
     pub(crate) fn all(&self) -> usize {
-        self.writes() + self.others.load(Ordering::Relaxed)
+        self.writes() + self.lists() + self.others.load(Ordering::Relaxed)
     }
 }
 
@@ -37,8 +43,18 @@ impl Hook for Tally {
     }
 
     fn request(&self, asked: &Asked) -> RequestFault {
-        let counter = if label::is_write(asked) { &self.writes } else { &self.others };
+        let counter = match asked {
+            asked if label::is_write(asked) => &self.writes,
+            asked if begins_a_list(asked) => &self.lists,
+            _ => &self.others,
+        };
         counter.fetch_add(1, Ordering::Relaxed);
         RequestFault::Pass
     }
+}
+
+fn begins_a_list(asked: &Asked) -> bool {
+    let place = label::place(&asked.path);
+    let further = ["watch=", "continue="].iter().any(|part| asked.query.contains(part));
+    asked.method == Method::GET && !place.resource.is_empty() && place.name.is_empty() && !further
 }
