@@ -17,6 +17,7 @@ mod verbs;
 use std::io::Write as _;
 use std::process::ExitCode;
 
+use kubewright::chain;
 use style::Paint;
 
 fn main() -> ExitCode {
@@ -31,7 +32,7 @@ fn main() -> ExitCode {
         Err(error) => {
             let word = Paint::stderr().wrong("error:");
             // With standard error closed there is nobody left to tell.
-            let _ = writeln!(std::io::stderr().lock(), "{word} {error:#}");
+            let _ = writeln!(std::io::stderr().lock(), "{word} {}", chain(error.as_ref()));
             ExitCode::FAILURE
         }
     }
