@@ -14,6 +14,7 @@ use crate::held::Held;
 use crate::key::Key;
 use crate::outcome::{Failure, Outcome, Retry};
 use crate::pass::{Asked, Pass, Wanted};
+use crate::reason::Reason;
 
 /// How a pass ended.
 pub(crate) struct Ended {
@@ -43,6 +44,11 @@ pub(crate) struct Failed {
 impl Failed {
     pub(crate) fn of<E: Failure>(error: &E) -> Self {
         Self { retry: error.retry(), reason: error.reason(), message: chain(error) }
+    }
+
+    /// The API server has said when it wants to be asked again: a status or an event now is what it does not want.
+    pub(crate) fn asks_for_patience(&self) -> bool {
+        matches!(self.retry, Retry::After(_)) && self.reason == Reason::ApiError.as_str()
     }
 }
 

@@ -34,8 +34,9 @@ impl Worker {
         let going = held.deleting();
         let silent = going && result.is_ok() && asked.is_none();
         let moot = result.is_err() && self.is_moot(held);
+        let unwelcome = result.as_ref().is_err_and(Failed::asks_for_patience);
         let mut told = Told::Yes;
-        if !silent && !moot {
+        if !silent && !moot && !unwelcome {
             let verdict = verdict(&result, going);
             match self.write_status(held, asked, &verdict).await {
                 Ok(written) => told = written,
@@ -50,7 +51,7 @@ impl Worker {
                 self.publish(held, &verdict);
             }
         }
-        if told == Told::Yes {
+        if told == Told::Yes && !unwelcome {
             for event in events {
                 self.recorder.record(event);
             }
@@ -67,10 +68,12 @@ impl Worker {
     /// failure: if this pass has changed children, the next one keeps the pace of such passes.
     fn again(&self, held: &Held, error: &Error) -> Finish {
         let outrun = error.reason() == Reason::Conflict.as_str();
-        if outrun && self.writer.pace.has_changed(held.uid()) {
-            Finish::After(Duration::ZERO)
-        } else {
-            Finish::Retry
+        match error.retry() {
+            _ if outrun && self.writer.pace.has_changed(held.uid()) => {
+                Finish::After(Duration::ZERO)
+            }
+            Retry::After(delay) => Finish::After(delay),
+            Retry::Backoff | Retry::OnChange => Finish::Retry,
         }
     }
 
