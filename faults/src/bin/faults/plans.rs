@@ -36,6 +36,11 @@ pub(crate) async fn plans(
         plans = spread(recorded.iter().map(|it| it.plans.clone()).collect());
     }
     plans.retain(|plan| plan.to_string().starts_with(&arguments.only));
+    anyhow::ensure!(
+        !plans.is_empty(),
+        "no plan begins with {:?}: --list prints all",
+        arguments.only
+    );
     say(&format!("{} plans after {:.0?}", plans.len(), started.elapsed()));
     if arguments.list {
         for plan in &plans {
