@@ -23,6 +23,8 @@ pub(crate) const MANAGER: &str = "kubewright-olm";
 pub(crate) const BUNDLE: &str = "kubewright.dev/bundle";
 /// What `olm install` makes has this label, with the version as its value.
 pub(crate) const OLM: &str = "kubewright.dev/olm";
+/// By what everything is found that OLM makes itself.
+pub(crate) const MANAGED: &str = "olm.managed=true";
 
 /// The label that OLM puts on everything that it installs for a package.
 pub(crate) fn component_label(package: &str, namespace: &str) -> String {

@@ -1,10 +1,11 @@
-//! The bundles of the test: two releases of the operator in the registry, and as folders, and one
-//! whose operator cannot start.
+//! The bundles of the test: two releases of the operator in the registry, and as folders, one whose operator cannot
+//! start, and that of another operator, which has webhooks.
 
 use std::path::PathBuf;
 
 use memcached_e2e::image::Build;
 
+use crate::menus::Menus;
 use crate::place::Place;
 use crate::registry::Registry;
 
@@ -19,6 +20,10 @@ pub(crate) struct Bundles {
     pub(crate) broken: PathBuf,
     /// What the registry does not have.
     pub(crate) missing: String,
+    /// What this machine can read, and the nodes cannot.
+    pub(crate) unreachable: String,
+    /// The project of the operator with webhooks.
+    pub(crate) menus: Menus,
 }
 
 impl Bundles {
@@ -44,6 +49,8 @@ impl Bundles {
             second: push(&second, "memcached-operator-bundle:v0.0.2"),
             broken: make("broken", "0.0.1", "localhost/none:1"),
             missing: registry.image("none:v1"),
+            unreachable: registry.image_for_this_machine("memcached-operator-bundle:v0.0.1"),
+            menus: Menus::make(place),
             folder,
             second_folder: second,
         }

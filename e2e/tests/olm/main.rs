@@ -10,6 +10,9 @@
 mod bundles;
 mod interrupted;
 mod life;
+mod menus;
+#[path = "../tutorials/parse.rs"]
+mod parse;
 mod place;
 mod registry;
 mod troubles;
@@ -41,14 +44,21 @@ fn bundles_run_through_olm_and_leave_nothing() {
     let registry = Registry::start(&place);
     let bundles = Bundles::publish(&place, &registry);
 
-    let scenarios: [(&str, Scenario); 8] = [
+    let scenarios: [(&str, Scenario); 12] = [
         ("a catalogue of two releases is in order", life::a_catalogue_is_in_order),
         ("a release is installed, upgraded and removed", life::a_release_lives),
         ("a folder runs without an image", life::a_folder_runs),
         ("an image that is missing is told at once", troubles::a_missing_image_is_told),
         ("a registry that is down is told at once", troubles::a_registry_that_is_down_is_told),
+        (
+            "a registry that nodes cannot reach is told",
+            troubles::a_registry_that_nodes_cannot_reach_is_told,
+        ),
         ("a user without rights is told who may help", troubles::a_refusal_is_told),
         ("an operator that cannot start is told", troubles::a_failing_operator_is_told),
+        ("webhooks are called", menus::webhooks_are_called_with_olms_certificate),
+        ("cleanup needs nobody to be alive", menus::cleanup_needs_nobody),
+        ("Ctrl-C again and again does not stop it", interrupted::again_and_again),
         ("Ctrl-C at any step leaves what cleanup removes", interrupted::at_every_step),
     ];
     for (name, scenario) in scenarios {

@@ -87,9 +87,19 @@ impl Place {
         self.succeeds(&format!("dev kubectl {line}"))
     }
 
-    /// The names of everything that is in no namespace and could be left behind.
+    /// What kubectl complains.
+    pub(crate) fn refused(&self, line: &str) -> String {
+        let output = self.run(&format!("dev kubectl {line}"));
+        assert!(!output.status.success(), "`kubectl {line}` was not refused");
+        String::from_utf8(output.stderr).unwrap()
+    }
+
+    /// The names of everything that is in no namespace and could be left behind, and of what OLM puts into
+    /// kube-system for operators with webhooks.
     pub(crate) fn of_the_cluster(&self) -> BTreeSet<String> {
-        lines(&self.kubectl(&format!("get {OF_THE_CLUSTER} -o name")))
+        let mut all = lines(&self.kubectl(&format!("get {OF_THE_CLUSTER} -o name")));
+        all.extend(lines(&self.kubectl("get rolebindings --namespace kube-system -o name")));
+        all
     }
 
     /// The names of everything in a namespace.

@@ -16,26 +16,28 @@ use crate::place::{Place, until};
 pub(crate) struct Registry {
     forward: Child,
     port: u16,
+    /// A port of this machine that leads there, too, and that the node knows nothing of.
+    other: u16,
 }
 
 impl Registry {
     pub(crate) fn start(place: &Place) -> Self {
         let tar = olm::registry(&Cache::from_environment().unwrap(), Progress::Shown).unwrap();
         place.load(&tar);
-        let free = TcpListener::bind("127.0.0.1:0").unwrap();
-        let port = free.local_addr().unwrap().port();
-        drop(free);
+        let [port, other] = free_ports();
         let file = place.folder().join("registry.json");
         std::fs::write(&file, manifest(port)).unwrap();
         place.kubectl(&format!("apply -f {}", file.display()));
         place.kubectl("wait --for=condition=Ready pod/registry --namespace default --timeout=120s");
-        let line =
-            format!("dev kubectl port-forward --namespace default pod/registry {port}:{port}");
+        let ports = format!("{port}:{port} {other}:{port}");
+        let line = format!("dev kubectl port-forward --namespace default pod/registry {ports}");
         let forward = place.command(&line).stdout(Stdio::null()).spawn().unwrap();
-        let registry = Self { forward, port };
-        until("the registry answers", || {
-            TcpStream::connect(("127.0.0.1", port)).map(drop).map_err(|error| error.to_string())
-        });
+        let registry = Self { forward, port, other };
+        for port in [port, other] {
+            until("the registry answers", || {
+                TcpStream::connect(("127.0.0.1", port)).map(drop).map_err(|error| error.to_string())
+            });
+        }
         registry
     }
 
@@ -43,6 +45,17 @@ impl Registry {
     pub(crate) fn image(&self, name: &str) -> String {
         format!("localhost:{}/{name}", self.port)
     }
+
+    /// The same as only this machine knows it: to the nodes, nobody listens there.
+    pub(crate) fn image_for_this_machine(&self, name: &str) -> String {
+        format!("localhost:{}/{name}", self.other)
+    }
+}
+
+/// Both at once, or they were the same.
+fn free_ports() -> [u16; 2] {
+    let free = [(); 2].map(|()| TcpListener::bind("127.0.0.1:0").unwrap());
+    free.map(|listener| listener.local_addr().unwrap().port())
 }
 
 fn manifest(port: u16) -> String {

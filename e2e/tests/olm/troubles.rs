@@ -20,8 +20,18 @@ pub(crate) fn a_missing_image_is_told(place: &Place, bundles: &Bundles) {
 pub(crate) fn a_registry_that_is_down_is_told(place: &Place, _: &Bundles) {
     let before = Before::of(place);
     let said = place.fails("run bundle localhost:1/a:1 -n pots");
-    assert!(said.contains("cannot reach the registry localhost:1"), "{said}");
+    assert!(said.contains("cannot reach the registry localhost:1: check its name"), "{said}");
     nothing_was_made(place, &before);
+}
+
+/// Read here, and out of the nodes' reach: OLM's unpack job never gets it.
+pub(crate) fn a_registry_that_nodes_cannot_reach_is_told(place: &Place, bundles: &Bundles) {
+    let before = Before::of(place);
+    let said = place.fails(&format!("run bundle {} -n pots", bundles.unreachable));
+    assert!(said.contains(&format!("the nodes cannot pull {}", bundles.unreachable)), "{said}");
+    assert!(said.contains("push it to a registry that the nodes reach"), "{said}");
+    place.succeeds("cleanup memcached-operator -n pots");
+    place.until_as_before(&before);
 }
 
 pub(crate) fn a_refusal_is_told(place: &Place, bundles: &Bundles) {
@@ -39,6 +49,7 @@ pub(crate) fn a_refusal_is_told(place: &Place, bundles: &Bundles) {
         said.contains("forbidden") && said.contains("system:serviceaccount:pots:weak"),
         "{said}"
     );
+    assert_eq!(said.matches("is forbidden").count(), 1, "told more than once: {said}");
     place.kubectl("delete serviceaccount weak --namespace pots");
 }
 

@@ -6,6 +6,7 @@
 
 mod belonging;
 mod instances;
+mod lease;
 pub(crate) mod package;
 
 use std::time::{Duration, Instant};

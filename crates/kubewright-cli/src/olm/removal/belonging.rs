@@ -95,6 +95,28 @@ pub(super) fn is_held_by(lease: &Value, releases: &[Value]) -> bool {
     })
 }
 
+/// True if nobody holds the lease and it is called as the package: that of an operator which has ended in peace.
+pub(super) fn is_given_back(lease: &Value, package: &str) -> bool {
+    text(lease, "/spec/holderIdentity").is_empty() && name(lease) == package
+}
+
+/// Of `bindings`, those that OLM made for the Deployments of the releases' webhooks and APIs. They say nothing of
+/// their release: the name tells the Deployment, and whom they are for tells the namespace.
+pub(super) fn readers(bindings: &[Value], releases: &[Value], namespace: &str) -> Vec<Value> {
+    let lists = ["/spec/webhookdefinitions", "/spec/apiservicedefinitions/owned"];
+    let served =
+        |release| lists.map(|path| Value::pointer(release, path).and_then(Value::as_array));
+    let served = releases.iter().flat_map(served).flatten().flatten();
+    let names: BTreeSet<String> = served
+        .map(|one| text(one, "/deploymentName").replace('.', "-") + "-service-auth-reader")
+        .collect();
+    let is_here = |binding: &&Value| {
+        let mut subjects = binding["subjects"].as_array().into_iter().flatten();
+        names.contains(name(binding)) && subjects.any(|one| one["namespace"] == namespace)
+    };
+    bindings.iter().filter(is_here).cloned().collect()
+}
+
 /// The definitions that a release owns.
 pub(super) fn owned(release: &Value) -> Vec<String> {
     let owned = release["spec"]["customresourcedefinitions"]["owned"].as_array();
@@ -163,6 +185,29 @@ mod tests {
         for other in ["", "pots-manager", "pots-managers-1", "pans-manager-1"] {
             assert!(!is_held_by(&held_by(other), &releases), "{other}");
         }
+        let lease = |name: &str, holder: &str| json!({ "metadata": { "name": name }, "spec": { "holderIdentity": holder } });
+        assert!(is_given_back(&lease("pots", ""), "pots"));
+        assert!(!is_given_back(&lease("pots", "somebody"), "pots"));
+        assert!(!is_given_back(&lease("pans", ""), "pots"));
+    }
+
+    #[test]
+    fn a_binding_in_kube_system_goes_with_the_webhooks_that_it_was_made_for() {
+        let webhooks = json!([{ "deploymentName": "pots.manager" }]);
+        let releases = [json!({ "spec": { "webhookdefinitions": webhooks } })];
+        let binding = |name: &str, namespace: &str| {
+            let subjects =
+                json!([{ "kind": "ServiceAccount", "name": "a", "namespace": namespace }]);
+            json!({ "metadata": { "name": name }, "subjects": subjects })
+        };
+        let own = binding("pots-manager-service-auth-reader", "here");
+        let others = [
+            binding("pots-manager-service-auth-reader", "there"),
+            binding("packageserver-service-auth-reader", "here"),
+        ];
+        let all = [&others[..], std::slice::from_ref(&own)].concat();
+        assert_eq!(readers(&all, &releases, "here"), [own]);
+        assert!(readers(&all, &[json!({})], "here").is_empty());
     }
 
     #[test]

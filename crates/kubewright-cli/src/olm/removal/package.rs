@@ -15,21 +15,20 @@ use kubewright::cluster;
 use serde_json::{Value, json};
 
 use super::belonging::{
-    brought, is_held_by, is_under_way, other_owner, owned, plans_of, promised, releases,
+    brought, is_under_way, other_owner, owned, plans_of, promised, readers, releases,
 };
 use super::{LIMIT, POLL, instances, remove, remove_all};
 use crate::cluster::print;
 use crate::olm::objects::{Kind, Objects, name, resource, selectors, text};
-use crate::olm::{BUNDLE, bundle_selector, component_label};
+use crate::olm::{BUNDLE, MANAGED, bundle_selector, component_label};
 use crate::{output, style};
 
-/// What OLM makes for the whole cluster; the last is in kube-system, for operators with webhooks.
-const OF_THE_CLUSTER: [(&str, &str); 5] = [
+/// What OLM makes for the whole cluster.
+const OF_THE_CLUSTER: [(&str, &str); 4] = [
     ("rbac.authorization.k8s.io/v1", "ClusterRoleBinding"),
     ("rbac.authorization.k8s.io/v1", "ClusterRole"),
     ("admissionregistration.k8s.io/v1", "ValidatingWebhookConfiguration"),
     ("admissionregistration.k8s.io/v1", "MutatingWebhookConfiguration"),
-    ("rbac.authorization.k8s.io/v1", "RoleBinding"),
 ];
 
 /// So long OLM goes on with a plan that is gone.
@@ -70,6 +69,7 @@ impl Package<'_> {
             found = true;
         }
         found |= self.remove_left(left).await?;
+        found |= self.remove_lease().await?;
         let is_rest = self.remove_rest().await?;
         Ok(found || is_rest)
     }
@@ -91,7 +91,8 @@ impl Package<'_> {
         let mut left = BTreeSet::new();
         for definition in self.definitions(&releases, &all).await? {
             if let Err(error) = self.remove_definition(&definition).await {
-                style::warn(&format!("{error:#}; the operator goes first, then this"));
+                let why = kubewright::chain(error.as_ref());
+                style::warn(&format!("{why}; the operator goes first, then this"));
                 left.insert(definition);
             }
         }
@@ -125,15 +126,6 @@ impl Package<'_> {
         let source = Kind::CatalogSource.resource();
         let mut found = within.labelled(&source, &bundle_selector(self.name)).await?;
         found.extend(within.servers(self.name).await?);
-        Ok(found)
-    }
-
-    /// The leases that the operator's pods hold: nobody owns them, and they would stay. To be asked for while the
-    /// operator runs, since one that ends lets go of its lease.
-    async fn leases(&self, releases: &[Value]) -> Result<Vec<Value>, kube::Error> {
-        let within = Objects::within(self.client, self.namespace);
-        let mut found = within.labelled(&resource("coordination.k8s.io/v1", "Lease"), "").await?;
-        found.retain(|lease| is_held_by(lease, releases));
         Ok(found)
     }
 
@@ -195,19 +187,22 @@ impl Package<'_> {
         Ok(cluster::remove_definitions(self.client, self.name, removed, &mut tell).await?)
     }
 
-    /// What OLM made for the releases in no namespace, and leaves where it does not run.
-    async fn remove_of_the_cluster(&self, releases: &[Value]) -> anyhow::Result<()> {
+    /// What OLM made for releases or groups in no namespace, and leaves where it does not run.
+    async fn remove_of_the_cluster(&self, owners: &[Value]) -> anyhow::Result<()> {
         let everywhere = Objects::everywhere(self.client);
-        for release in releases {
-            let owner =
-                format!("olm.owner={},olm.owner.namespace={}", name(release), self.namespace);
+        for owner in owners {
+            let owner = format!("olm.owner={},olm.owner.namespace={}", name(owner), self.namespace);
             for (api_version, kind) in OF_THE_CLUSTER {
                 let found = everywhere.labelled(&resource(api_version, kind), &owner).await;
                 let found = found.with_context(|| format!("cannot look for {kind}s"))?;
                 remove_all(self.client, &found, print).await?;
             }
         }
-        Ok(())
+        let bindings = resource("rbac.authorization.k8s.io/v1", "RoleBinding");
+        let bindings =
+            Objects::within(self.client, "kube-system").labelled(&bindings, MANAGED).await;
+        let bindings = bindings.context("cannot look for RoleBindings in kube-system")?;
+        remove_all(self.client, &readers(&bindings, owners, self.namespace), print).await
     }
 
     /// The group, and OLM's own list; true if the group was there.
@@ -221,6 +216,7 @@ impl Package<'_> {
             Vec::new()
         };
         remove_all(self.client, &groups, print).await?;
+        self.remove_of_the_cluster(&groups).await?;
         let operator = json!({
             "apiVersion": Kind::Operator.api_version(), "kind": Kind::Operator.name(),
             "metadata": { "name": format!("{}.{}", self.name, self.namespace) },

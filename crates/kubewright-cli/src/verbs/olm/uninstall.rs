@@ -16,11 +16,8 @@ use crate::olm::installed::{self, Operator};
 use crate::olm::interrupt::unless_interrupted;
 use crate::olm::objects::{Kind, Objects, resource};
 use crate::olm::removal::{remove, remove_all};
-use crate::olm::{MANAGER, OLM};
+use crate::olm::{MANAGED, MANAGER, OLM};
 use crate::output;
-
-/// What OLM gives every object that it makes.
-const MANAGED: &str = "olm.managed=true";
 
 #[derive(Debug, Args)]
 pub(in crate::verbs) struct Uninstall {
