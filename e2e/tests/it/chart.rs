@@ -46,6 +46,21 @@ async fn held(env: &Env) -> Vec<String> {
     held.map(ResourceExt::name_any).collect()
 }
 
+/// Waits until Kubernetes collects garbage of the kind: it looks for new kinds every half a minute, and where a definition
+/// is deleted before, what its objects own stays.
+async fn until_collected(env: &Env) {
+    env.eventually("the garbage collector watches the kind", async || {
+        let records = env.environment().audit().map_err(|error| error.to_string())?;
+        let watches = records.iter().any(|record| {
+            record.user == "system:kube-controller-manager"
+                && record.resource == "memcacheds"
+                && matches!(record.verb.as_str(), "list" | "watch")
+        });
+        watches.then_some(()).ok_or_else(|| "it does not yet".to_owned())
+    })
+    .await;
+}
+
 #[kubewright_testenv::test(own, nodes = 1)]
 async fn helm_installs_upgrades_and_removes_the_operator_and_no_cache_waits_for_it(env: Env) {
     let helm = prepared(&env).await;
@@ -84,6 +99,7 @@ async fn helm_installs_upgrades_and_removes_the_operator_and_no_cache_waits_for_
         other => Err(format!("{other:?}")),
     })
     .await;
+    until_collected(&env).await;
     uninstall(&helm);
     until_none(&env, DEFINITION).await;
     until_none(&env, OURS).await;
