@@ -12,6 +12,9 @@ mod parse;
 mod rules;
 pub(crate) mod scorecard;
 
+#[cfg(test)]
+mod tests;
+
 use std::collections::BTreeMap;
 
 use k8s_openapi::apiextensions_apiserver::pkg::apis::apiextensions::v1::CustomResourceDefinition;

@@ -51,7 +51,25 @@ fn parameters(text: &str) -> BTreeMap<String, String> {
 
 #[cfg(test)]
 mod tests {
+    use proptest::prelude::*;
+
     use super::*;
+
+    proptest! {
+        #![proptest_config(ProptestConfig { failure_persistence: None, ..ProptestConfig::default() })]
+
+        #[test]
+        fn any_header_is_understood_or_not(header in "(bearer |Basic |realm=|,|=|\"|[a-zü ]){0,12}") {
+            let _ = Challenge::parse(&header);
+        }
+
+        #[test]
+        fn what_is_in_quotes_is_a_value(realm in "[^\"]*[^\"\\s][^\"]*") {
+            let header = format!("Bearer realm=\"{realm}\",service=\"a\"");
+            let (realm, service) = (realm.trim().to_owned(), Some("a".to_owned()));
+            prop_assert_eq!(Challenge::parse(&header), Some(Challenge::Bearer { realm, service, scope: None }));
+        }
+    }
 
     #[test]
     fn a_bearer_challenge_may_hold_commas_in_its_values() {

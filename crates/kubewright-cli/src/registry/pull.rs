@@ -147,15 +147,20 @@ fn unpack(layer: &[u8], files: &mut BTreeMap<String, Vec<u8>>) -> io::Result<()>
     let is_compressed = layer.starts_with(&[0x1f, 0x8b]);
     let reader: Box<dyn Read> =
         if is_compressed { Box::new(MultiGzDecoder::new(layer)) } else { Box::new(layer) };
-    let mut archive = tar::Archive::new(reader.take(LARGEST));
+    let mut archive = tar::Archive::new(reader.take(2 * LARGEST)); // with headers, and what is no file
+    let mut left = LARGEST.saturating_sub(files.values().map(|file| file.len() as u64).sum());
     for entry in archive.entries()? {
         let mut entry = entry?;
         if !entry.header().entry_type().is_file() {
             continue;
         }
         let path = entry.path()?.to_string_lossy().trim_start_matches("./").to_owned();
+        let size = entry.size();
+        left = left.checked_sub(size).ok_or_else(|| io::Error::other("its files are too large"))?;
         let mut content = Vec::new();
-        entry.read_to_end(&mut content)?;
+        if entry.read_to_end(&mut content)? as u64 != size {
+            return Err(io::Error::other("a layer is cut off"));
+        }
         files.insert(path.trim_start_matches('/').to_owned(), content);
     }
     Ok(())
@@ -163,7 +168,61 @@ fn unpack(layer: &[u8], files: &mut BTreeMap<String, Vec<u8>>) -> io::Result<()>
 
 #[cfg(test)]
 mod tests {
+    use proptest::prelude::*;
+
     use super::*;
+
+    proptest! {
+        #![proptest_config(ProptestConfig { failure_persistence: None, ..ProptestConfig::default() })]
+
+        #[test]
+        fn any_name_is_taken_or_refused(text in "([a-zA-Z0-9._:@/ü-]|sha256:){0,40}") {
+            if let Ok(image) = text.parse::<Image>() {
+                prop_assert_eq!(image.to_string().parse::<Image>().unwrap().to_string(), image.to_string());
+            }
+        }
+
+        #[test]
+        fn any_layer_is_unpacked_or_refused(
+            at in 0..2048_usize,
+            with in prop::collection::vec(any::<u8>(), 1..64),
+            compressed in any::<bool>(),
+        ) {
+            let mut layer = layer("some text");
+            let end = (at + with.len()).min(layer.len());
+            layer.splice(at.min(end)..end, with);
+            let layer = if compressed { gzip(&layer) } else { layer };
+            let mut files = BTreeMap::new();
+            let _ = unpack(&layer, &mut files);
+            prop_assert!(files.values().map(|file| file.len() as u64).sum::<u64>() <= LARGEST);
+        }
+    }
+
+    fn layer(content: &str) -> Vec<u8> {
+        let mut builder = tar::Builder::new(Vec::new());
+        let mut header = tar::Header::new_gnu();
+        header.set_size(content.len() as u64);
+        header.set_mode(0o644);
+        builder.append_data(&mut header, "manifests/a.yaml", content.as_bytes()).unwrap();
+        builder.into_inner().unwrap()
+    }
+
+    fn gzip(content: &[u8]) -> Vec<u8> {
+        let (mut compressed, level) = (Vec::new(), flate2::Compression::default());
+        let mut encoder = flate2::write::GzEncoder::new(&mut compressed, level);
+        io::Write::write_all(&mut encoder, content).unwrap();
+        encoder.finish().unwrap();
+        compressed
+    }
+
+    #[test]
+    fn layers_together_are_no_larger_than_one_may_be() {
+        let zeros = "\0".repeat(usize::try_from(LARGEST).unwrap() / 2);
+        let mut files = BTreeMap::new();
+        unpack(&gzip(&layer(&zeros)), &mut files).unwrap();
+        files.insert("another".to_owned(), vec![0; zeros.len()]);
+        assert!(unpack(&gzip(&layer("more")), &mut files).is_err());
+    }
 
     #[test]
     fn an_image_is_named_by_tag_or_by_digest() {
@@ -179,22 +238,9 @@ mod tests {
 
     #[test]
     fn layers_are_laid_over_each_other_compressed_or_not() {
-        let layer = |content: &str| {
-            let mut builder = tar::Builder::new(Vec::new());
-            let mut header = tar::Header::new_gnu();
-            header.set_size(content.len() as u64);
-            header.set_mode(0o644);
-            builder.append_data(&mut header, "manifests/a.yaml", content.as_bytes()).unwrap();
-            builder.into_inner().unwrap()
-        };
         let mut files = BTreeMap::new();
         unpack(&layer("first"), &mut files).unwrap();
-        let mut compressed = Vec::new();
-        let mut encoder =
-            flate2::write::GzEncoder::new(&mut compressed, flate2::Compression::default());
-        io::Write::write_all(&mut encoder, &layer("second")).unwrap();
-        encoder.finish().unwrap();
-        unpack(&compressed, &mut files).unwrap();
+        unpack(&gzip(&layer("second")), &mut files).unwrap();
         assert_eq!(files["manifests/a.yaml"], b"second");
     }
 }
