@@ -66,42 +66,31 @@ impl Apply {
         })
     }
 
-    async fn write(self, held: Option<Arc<Held>>) -> Result<Arc<Held>, Error> {
+    async fn write(self, mut held: Option<Arc<Held>>) -> Result<Arc<Held>, Error> {
         let api = self.writer.api(&self.store, &self.key);
         let mut mute = self.store.mute(&self.key);
-        let answer = self.write_muted(&api, held).await;
-        if let Ok(held) = &answer {
-            mute.answered(held.version());
-        }
-        drop(mute);
-        answer
-    }
-
-    async fn write_muted(
-        &self,
-        api: &Api<Raw>,
-        mut held: Option<Arc<Held>>,
-    ) -> Result<Arc<Held>, Error> {
-        for _ in 1..LOOKS {
+        let mut looks = 1;
+        loop {
             let answer = match &held {
-                Some(held) => self.change(api, held).await,
-                None => self.create(api).await,
+                Some(held) => self.change(&api, held).await,
+                None => self.create(&api).await,
             };
             match answer {
-                Err(error) if is_outdated(&error) => held = self.look(api).await?,
-                answer => return answer,
+                Ok(answer) => {
+                    mute.answered(answer.version());
+                    return Ok(self.store.put_applied(answer, &self.intent));
+                }
+                Err(error) if is_outdated(&error) && looks < LOOKS => looks += 1,
+                Err(error) => return Err(error),
             }
+            held = self.look(&api).await?;
             if let Some(held) = held.as_ref().filter(|held| held.deleting()) {
                 return Ok(held.clone());
             }
         }
-        match &held {
-            Some(held) => self.change(api, held).await,
-            None => self.create(api).await,
-        }
     }
 
-    async fn create(&self, api: &Api<Raw>) -> Result<Arc<Held>, Error> {
+    async fn create(&self, api: &Api<Raw>) -> Result<Raw, Error> {
         let body = self.intent.body_create();
         self.check_namespace()?;
         if self.store.departed.wait(&self.key).is_some() {
@@ -118,14 +107,13 @@ impl Apply {
         }
         drop(alone);
         let created = created?;
-        let held = self.store.put_applied(created, &self.intent);
         info!(
             kind = self.kind(),
             namespace = self.key.namespace(),
             name = self.key.name(),
             "created"
         );
-        Ok(held)
+        Ok(created)
     }
 
     fn check_namespace(&self) -> Result<(), Error> {
@@ -137,7 +125,7 @@ impl Apply {
         Ok(())
     }
 
-    async fn change(&self, api: &Api<Raw>, held: &Held) -> Result<Arc<Held>, Error> {
+    async fn change(&self, api: &Api<Raw>, held: &Held) -> Result<Raw, Error> {
         let mut drifts = Vec::new();
         let mut renamed = None;
         // What others made of our fields; nothing if the intent itself is new.
@@ -154,7 +142,7 @@ impl Apply {
         let Some(repair) = renamed else {
             let changed = self.send(api, "patch", "change", body).await?;
             self.log(&drifts);
-            return Ok(self.store.put_applied(changed, &self.intent));
+            return Ok(changed);
         };
         self.patch(api, repair).await?;
         let mut changed = self.send(api, "patch", "change", body).await?;
@@ -162,7 +150,7 @@ impl Apply {
             changed = self.patch(api, disown).await?;
         }
         self.log(&drifts);
-        Ok(self.store.put_applied(changed, &self.intent))
+        Ok(changed)
     }
 
     async fn send(

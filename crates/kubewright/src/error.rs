@@ -137,6 +137,12 @@ pub enum Error {
         /// How long was waited.
         after: Duration,
     },
+    /// The answer was older than what had been told before; it was left aside.
+    #[error("cannot {action}: the API server answered with an older state than it had told before")]
+    Outdated {
+        /// What was attempted.
+        action: String,
+    },
     /// Another instance leads; nothing is written.
     #[error("cannot {action}: another instance leads")]
     NotLeading {

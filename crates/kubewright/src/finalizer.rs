@@ -138,6 +138,7 @@ impl Finalizer {
         let key = Key::new(held.namespace(), held.name());
         let api: Api<Raw> = writer.api(&self.store, &key);
         let what = self.request("get", "look at", &key);
+        let _mute = self.store.mute(&key);
         let Some(raw) = writer.send(what, api.get_opt(key.name())).await? else { return Ok(None) };
         // Another of the same name is news that the watch has to bring.
         let same = Some(raw).filter(|raw| raw.uid().as_deref() == Some(held.uid()));

@@ -53,6 +53,7 @@ async fn delete(
     let key = Key::new(held.namespace(), held.name());
     let api = writer.api(store, &key);
     let mut held = held.clone();
+    let _mute = store.mute(&key);
     for look in 1..=LOOKS {
         let request = Request { verb: "delete", doing: "delete", kind: &store.kind, key: &key };
         match writer.send(request, api.delete(key.name(), &guarded(&held))).await {

@@ -76,6 +76,9 @@ pub(crate) enum Finish {
     /// another controller or by the status that the pass itself writes, would otherwise be
     /// reconciled in a hot loop. What comes within that second waits for its end.
     Retry,
+    /// Failure, and the server has said when it wants to be asked again: nothing before that, not even for
+    /// a change, and nothing before the back-off.
+    Patience(Duration),
     /// Failure that only a change can mend; nothing until the next addition. The count of failures
     /// stays as it is, and `High` additions are limited as for `Retry`.
     Wait,

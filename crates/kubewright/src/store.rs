@@ -86,8 +86,13 @@ impl Round {
         Self { version, ..self }
     }
 
+    /// The newest that was known when it was asked for.
+    pub(crate) fn newest(self) -> u64 {
+        self.newest
+    }
+
     /// The server's data is older than what was known: it was restored from a backup.
-    fn is_rewound(self) -> bool {
+    pub(crate) fn is_rewound(self) -> bool {
         self.version != 0 && self.version < self.newest
     }
 
@@ -266,6 +271,10 @@ impl Store {
         let (held, left, is_kept) = {
             let mut table = self.write();
             let epoch = self.current_epoch();
+            let is_known = table.get(&key).is_some();
+            if !is_known && arrival == Arrival::Own && self.mutes.is_gone(&key, version) {
+                return Arc::new(held); // it has ended since, and nobody would tell of that again
+            }
             if let Some(other) = table.get(&key).map(|entry| entry.held.clone()) {
                 if is_as_new(&other) && applied.is_none() {
                     table.mark(&key, epoch); // while this was packed, our own write was answered
@@ -310,10 +319,14 @@ impl Store {
     pub(crate) fn remove(&self, raw: &Raw) {
         let key = Key::new(&raw.namespace().unwrap_or_default(), &raw.name_any());
         self.newest.fetch_max(raw.version(), Ordering::AcqRel);
-        let removed = self.write().remove_if(&key, |entry| {
-            entry.held.uid() == raw.uid().unwrap_or_default()
-                || entry.held.version() < raw.version()
-        });
+        let removed = {
+            let mut table = self.write();
+            self.mutes.ended(&key, raw.version());
+            table.remove_if(&key, |entry| {
+                entry.held.uid() == raw.uid().unwrap_or_default()
+                    || entry.held.version() < raw.version()
+            })
+        };
         if let Some(entry) = removed {
             self.note_references(&key, None);
             self.departed.note(&key);
@@ -339,7 +352,12 @@ impl Store {
 
     /// Ends a listing of `namespace`, or of all: what it did not hold is gone.
     pub(crate) fn end(&self, round: Round, namespace: Option<&str>) {
-        let swept = self.write().sweep(round.epoch, namespace);
+        let swept = {
+            let mut table = self.write();
+            let swept = table.sweep(round.epoch, namespace);
+            swept.iter().for_each(|(key, _)| self.mutes.ended(key, round.version));
+            swept
+        };
         self.references.listed(round.epoch, namespace);
         let priority = Arrival::Listed(round).priority();
         for (key, entry) in swept {

@@ -132,6 +132,7 @@ impl Watch {
                     // The snapshot that the pages are of is gone: take everything in one.
                     parameters.continue_token = None;
                     parameters.limit = None;
+                    version.clear();
                     continue;
                 }
                 Ok(Err(error)) => {
@@ -148,6 +149,9 @@ impl Watch {
                 version = page.metadata.resource_version.unwrap_or_default();
             }
             let round = round.of_version(version.parse().unwrap_or(0));
+            if parameters.continue_token.is_none() && round.is_rewound() {
+                self.check_restored(round.newest()).await?;
+            }
             page.items.iter_mut().for_each(|raw| raw.is_listed_as(&self.store.kind.api_version));
             self.store.learn(&page.items);
             for raw in page.items.into_iter().filter(|raw| self.store.admits(raw)) {

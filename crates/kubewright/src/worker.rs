@@ -73,8 +73,9 @@ impl Worker {
     async fn handle(self: &Arc<Self>, item: Item) {
         self.queue_metrics.waited(item.waited);
         let Some(held) = self.primary.get(&item.key) else {
-            self.queue.finish(&item.key, Finish::Done);
+            // In this order: what is added between the two is about another of the same name.
             self.queue.forget(&item.key);
+            self.queue.finish(&item.key, Finish::Done);
             return;
         };
         // What fails has a distance of its own, and what is to go is not held up.
@@ -165,7 +166,7 @@ fn result_of(finish: Option<&Finish>) -> ReconcileResult {
     match finish {
         Some(Finish::Done) => ReconcileResult::Success,
         Some(Finish::After(_)) => ReconcileResult::RequeueAfter,
-        Some(Finish::Retry | Finish::Wait) | None => ReconcileResult::Error,
+        Some(Finish::Retry | Finish::Patience(_) | Finish::Wait) | None => ReconcileResult::Error,
     }
 }
 

@@ -68,6 +68,11 @@ pub(super) struct Failing {
 }
 
 impl Failing {
+    /// Nothing ends the wait before `until`, not even a change.
+    pub(super) fn patient(count: u32, until: Instant) -> Self {
+        Self { count, until: Some(until), hurried: until.checked_sub(HURRY_INTERVAL) }
+    }
+
     /// What becomes of a request for an object that keeps its distance and would come back by
     /// itself at `planned`: it may have to wait, and it may use up the next hurry.
     pub(super) fn grant(self, request: Request, planned: Option<Instant>) -> (Self, Request) {

@@ -9,7 +9,7 @@
 //!     │ add_after             ▲               │ │
 //!     └─────────► Delayed ────┘ due, or add   │ └─ Wait ─► Resting ─ add ─► Ready
 //!                    ▲                        │
-//!                    └──── After, Retry ──────┘
+//!                    └ After, Retry, Patience ┘
 //! ```
 
 use std::collections::HashMap;
@@ -141,6 +141,13 @@ impl State {
                     Some(Failing { count, until: Some(until), hurried }),
                     now,
                 );
+            }
+            Finish::Patience(delay) => {
+                self.retries += 1;
+                let count = failing.map_or(0, |failing| failing.count).saturating_add(1);
+                let until = later(now, delay.max(self.backoff.delay(key, count)));
+                let request = Request { due: until, priority: Priority::Low, reason: "retry" };
+                self.put(key.clone(), request, Some(Failing::patient(count, until)), now);
             }
             Finish::Wait => {
                 let count = failing.map_or(0, |failing| failing.count);

@@ -69,6 +69,59 @@ fn what_came_of_a_write_is_remembered_whether_its_answer_or_its_event_comes_firs
 }
 
 #[test]
+fn an_answer_that_comes_after_the_end_of_its_object_does_not_bring_it_back() {
+    let intent = Intent::new(json!({"data": {"a": "b"}}));
+    for is_known in [true, false] {
+        let store = store(Mapping::Owner);
+        if is_known {
+            store.put(raw("a", "1", 5, "p"), Arrival::Live);
+        }
+        let key = key("a");
+        let mute = store.mute(&key);
+        store.remove(&raw("a", "1", 7, "p"));
+        assert_eq!(store.put_applied(raw("a", "1", 6, "p"), &intent).version(), 6);
+        assert_eq!((version(&store, "a"), store.len()), (None, 0));
+        store.put_applied(raw("a", "2", 8, "p"), &intent); // another of the name
+        assert_eq!(version(&store, "a"), Some(8));
+        drop(mute);
+        store.remove(&raw("a", "2", 9, "p"));
+        store.put(raw("a", "3", 8, "p"), Arrival::Own);
+        assert_eq!(
+            version(&store, "a"),
+            Some(8),
+            "outside a write, nothing is known to have ended"
+        );
+    }
+}
+
+#[test]
+fn an_answer_that_is_older_than_a_list_without_its_object_does_not_bring_it_back() {
+    let store = store(Mapping::Owner);
+    store.put(raw("a", "1", 5, "p"), Arrival::Live);
+    let key = key("a");
+    let _mute = store.mute(&key);
+    store.end(store.begin().of_version(9), None);
+    store.put(raw("a", "1", 6, "p"), Arrival::Own);
+    assert_eq!(store.len(), 0);
+    store.put(raw("a", "2", 10, "p"), Arrival::Own);
+    assert_eq!(version(&store, "a"), Some(10));
+}
+
+#[tokio::test]
+async fn a_change_by_others_during_a_write_is_told_whichever_comes_first() {
+    let store = store(Mapping::Owner);
+    let queue = subscribed(&store);
+    let key = key("a");
+    let mut mute = store.mute(&key);
+    store.put(raw("a", "1", 7, "p"), Arrival::Live);
+    let answer = raw("a", "1", 6, "p");
+    mute.answered(answer.version());
+    assert_eq!(store.put(answer, Arrival::Own).version(), 7);
+    drop(mute);
+    assert_eq!(heard(&queue).await.as_deref(), Some("parent changed"));
+}
+
+#[test]
 fn an_object_never_gets_older() {
     let store = store(Mapping::Owner);
     let round = store.begin().of_version(9);

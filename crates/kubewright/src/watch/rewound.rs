@@ -35,22 +35,36 @@ impl Watch {
             return Ok(None);
         }
         let newest = self.newest.load(Ordering::Acquire).max(version.parse().unwrap_or(0));
-        let newest = newest.to_string();
+        if self.has_not_reached(newest).await? {
+            return Ok(Some(newest.to_string()));
+        }
+        self.doubtful = false;
+        Ok(None)
+    }
+
+    /// Fails unless the server's data really ends before `newest`: what has answered with an older list may
+    /// be a server that lags behind the others, whose word would undo what has happened since.
+    pub(super) async fn check_restored(&self, newest: u64) -> Result<(), Error> {
+        if self.has_not_reached(newest).await? {
+            return Ok(());
+        }
+        Err(Error::Outdated { action: format!("list {}", self.resource()) })
+    }
+
+    /// True if the server says that this version does not exist yet.
+    async fn has_not_reached(&self, version: u64) -> Result<bool, Error> {
         let parameters = ListParams {
             limit: Some(1),
             label_selector: self.store.selector.clone(),
-            resource_version: Some(newest.clone()),
+            resource_version: Some(version.to_string()),
             version_match: Some(VersionMatch::NotOlderThan),
             ..ListParams::default()
         };
         let resource = self.resource();
         let action = || format!("list {resource}");
         match timeout(LIST_DEADLINE, self.api.list(&parameters)).await {
-            Ok(Ok(_)) => {
-                self.doubtful = false;
-                Ok(None)
-            }
-            Ok(Err(kube::Error::Api(status))) if is_too_large(&status) => Ok(Some(newest)),
+            Ok(Ok(_)) => Ok(false),
+            Ok(Err(kube::Error::Api(status))) if is_too_large(&status) => Ok(true),
             Ok(Err(error)) => {
                 Err(Error::api(&self.store.manager, "list", &resource, action(), error))
             }

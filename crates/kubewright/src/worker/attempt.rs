@@ -13,6 +13,7 @@ use crate::outcome::Retry;
 use crate::queue::Finish;
 use crate::reason::Reason;
 use crate::reconciler::{Ended, Failed};
+use crate::worker::passes::Seat;
 use crate::worker::{Worker, key_of};
 
 /// An aborted pass ends at its next await; one that has not by then blocks its thread.
@@ -51,17 +52,17 @@ impl Worker {
         let message =
             format!("the reconcile blocks its thread and was not over after {:?}", self.deadline);
         error!(message);
-        self.wait_for(task, held);
+        self.wait_for(task, seat, held);
         Err(failed(Reason::TimedOut, message))
     }
 
-    /// The object stays taken until its pass has ended, because two at a time may never be.
-    fn wait_for(self: &Arc<Self>, task: JoinHandle<Ended>, held: &Arc<Held>) {
+    /// The object and its thread stay taken until its pass has ended, because two at a time may never be.
+    fn wait_for(self: &Arc<Self>, task: JoinHandle<Ended>, seat: Seat, held: &Arc<Held>) {
         let (worker, key) = (self.clone(), key_of(held));
         let mark = self.blocked.mark(&self.name, &key);
         tokio::spawn(async move {
             let _ = task.await;
-            drop(mark);
+            drop((mark, seat)); // its thread counts for as long as it is blocked
             worker.queue.finish(&key, Finish::Retry);
         });
     }

@@ -14,6 +14,7 @@ impl Worker {
                 let api = self.writer.api(store, &key);
                 let request =
                     Request { verb: "get", doing: "look at", kind: &store.kind, key: &key };
+                let _mute = store.mute(&key);
                 if let Some(raw) = self.writer.send(request, api.get_opt(key.name())).await? {
                     store.put(raw, Arrival::Own);
                 }

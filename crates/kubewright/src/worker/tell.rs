@@ -42,7 +42,7 @@ impl Worker {
                 Ok(written) => told = written,
                 Err(error) => {
                     not_written(&error);
-                    if result.is_ok() {
+                    if result.is_ok() && !(going && is_final(&error)) {
                         return self.again(held, &error);
                     }
                 }
@@ -72,7 +72,7 @@ impl Worker {
             _ if outrun && self.writer.pace.has_changed(held.uid()) => {
                 Finish::After(Duration::ZERO)
             }
-            Retry::After(delay) => Finish::After(delay),
+            Retry::After(delay) => Finish::Patience(delay),
             Retry::Backoff | Retry::OnChange => Finish::Retry,
         }
     }
@@ -109,6 +109,7 @@ impl Worker {
         }
         match failed.retry {
             Retry::Backoff => Finish::Retry,
+            Retry::After(delay) if failed.asks_for_patience() => Finish::Patience(delay),
             Retry::After(delay) => Finish::After(delay),
             Retry::OnChange => {
                 self.metrics.terminal_error();
@@ -174,6 +175,13 @@ impl Worker {
             regarding,
         });
     }
+}
+
+/// The API server will say no again: what is to go does not wait for a word that cannot be said.
+fn is_final(error: &Error) -> bool {
+    error
+        .status()
+        .is_some_and(|status| matches!(status.code, 400..=499) && !matches!(status.code, 409 | 429))
 }
 
 fn not_written(error: &Error) {

@@ -137,6 +137,29 @@ async fn an_object_that_always_fails_and_is_always_changed_runs_about_once_a_sec
 }
 
 #[tokio::test(start_paused = true)]
+async fn a_server_that_asks_for_patience_gets_it_whatever_changes() {
+    let queue = queue();
+    fail(&queue, "a", Finish::Patience(millis(30_000)));
+    for _ in 0..3 {
+        advance(millis(9_000)).await;
+        queue.add(key("a"), High, "change");
+        assert_eq!(name(&queue), None);
+    }
+    advance(millis(3_000)).await;
+    let item = ready(&queue).unwrap();
+    assert_eq!((item.attempt, item.priority), (1, High));
+    // One that always says "in a moment" is asked less and less often.
+    for _ in 0..20 {
+        queue.finish(&key("a"), Finish::Patience(millis(1)));
+        advance(CAP + CAP).await;
+        ready(&queue).unwrap();
+    }
+    queue.finish(&key("a"), Finish::Patience(millis(1)));
+    advance(CAP / 2).await;
+    assert_eq!(name(&queue), None);
+}
+
+#[tokio::test(start_paused = true)]
 async fn a_terminal_failure_waits_for_any_addition_and_keeps_the_count() {
     for (priority, reason) in [(Low, "resync"), (High, "change")] {
         let queue = queue();

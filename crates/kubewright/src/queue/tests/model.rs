@@ -123,6 +123,13 @@ impl Model {
                 self.add(key, until, Low, "retry");
                 new = Record { failures, held: Some(until), hurried: old.hurried, ..new };
             }
+            Finish::Patience(delay) => {
+                let failures = old.failures + 1;
+                let until = now + delay.max(self.backoff.delay(key, failures));
+                self.add(key, until, Low, "retry");
+                let hurried = Some(until - SECOND);
+                new = Record { failures, held: Some(until), hurried, ..new };
+            }
             Finish::Wait => {
                 let Record { failures, hurried, .. } = old;
                 new = Record { failures, hurried, at_rest: true, ..new };
@@ -194,8 +201,10 @@ async fn compare(seed: u64, steps: u32) -> u64 {
                 running.sort();
                 if let Some((key, _)) = running.first() {
                     let delay = millis(random.below(100));
-                    let finish = [Finish::Done, Finish::After(delay), Finish::Retry, Finish::Wait]
-                        [usize::try_from(random.below(4)).unwrap()];
+                    let patience = Finish::Patience(delay);
+                    let after = Finish::After(delay);
+                    let finish = [Finish::Done, after, Finish::Retry, patience, Finish::Wait]
+                        [usize::try_from(random.below(5)).unwrap()];
                     queue.finish(key, finish);
                     model.finish(key, finish);
                 }
