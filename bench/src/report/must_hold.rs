@@ -96,9 +96,9 @@ fn memory(measured: Measured, bars: &mut Bars) {
 }
 
 fn conflicts(measured: Measured, bars: &mut Bars) {
-    let counts = measured.samples().filter(|sample| {
-        sample.case.subject == Ours && sample.phase == "counted" && sample.metric == "conflicts"
-    });
+    let counts = measured
+        .samples()
+        .filter(|sample| sample.case.subject == Ours && sample.metric == "conflicts");
     let all = counts.enumerate().map(|(place, sample)| (place, sample.value)).collect();
     exactly(bars, "409 responses".to_owned(), most(&all), 0.0);
 }

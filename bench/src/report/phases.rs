@@ -55,7 +55,6 @@ fn limit(measured: Measured, objects: usize, phase: &str, metric: &str) -> Round
     }
     match (phase, metric) {
         ("backlog", "seconds") => measured.least_seconds(objects),
-        ("backlog", "cpu_seconds") => measured.rounds(NullWriter, objects, "limit", metric),
         ("counted", "requests_per_object" | "writes_per_object") => Rounds::from([(0, WRITES)]),
         _ => Rounds::new(),
     }
@@ -98,8 +97,6 @@ mod tests {
             .add(GoStock, 1000, "backlog", "seconds", &[40.0, 41.0, 42.0])
             .add(GoTuned, 1000, "backlog", "seconds", &[10.0, 12.0, 11.0])
             .add(NullWriter, 1000, "limit", "writes_per_second", &[800.0, 1000.0, 1000.0])
-            .add(Ours, 1000, "backlog", "cpu_seconds", &[1.0])
-            .add(NullWriter, 1000, "limit", "cpu_seconds", &[0.8])
             .add(Ours, 1000, "backlog", "rss_mib", &[60.0])
             .add(GoTuned, 1000, "backlog", "rss_mib", &[40.0])
             .add(Ours, 100, "backlog", "writes", &[0.0])
@@ -112,7 +109,6 @@ mod tests {
             rows,
             [
                 "time, s | 1,000 | 5.50 (5–6) | 41 (40–42) | 11 (10–12) | 4 (4–5) | 2 × better",
-                "computing time, s | 1,000 | 1 |  |  | 0.80 | ",
                 "memory (RSS), MiB | 1,000 | 60 |  | 40 |  | 1.50 × WORSE",
                 "writes | 100 | 0 |  | 7 |  | better",
                 "something_else | 1,000 | 1.50 |  |  |  | ",

