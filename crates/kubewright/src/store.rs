@@ -3,6 +3,7 @@
 //! Guarantees: an object never gets older (by resourceVersion), so the answer of a write is not undone by
 //! an event that was on its way; a relist takes objects away only at its end. No IO here.
 
+mod arrival;
 mod mute;
 mod refer;
 mod references;
@@ -30,6 +31,7 @@ use crate::names;
 use crate::queue::{Priority, Queue};
 use crate::raw::Raw;
 use crate::spacing::Spacing;
+pub(crate) use arrival::{Arrival, Round};
 use mute::Mutes;
 use refer::Namer;
 use references::References;
@@ -52,71 +54,6 @@ pub(crate) enum Mapping {
     Label(Cow<'static, str>),
     /// By its name, which stands in the spec of that object.
     Named,
-}
-
-/// Where an object comes from.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Arrival {
-    /// A list, in the round that [`Store::begin`] began.
-    Listed(Round),
-    /// A watch.
-    Live,
-    /// The answer to a write of our own, or a read that prepared one.
-    Own,
-}
-
-/// One listing of one scope.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Round {
-    epoch: u64,
-    /// The newest that was known when the listing was asked for.
-    newest: u64,
-    /// What the listing's data is of.
-    version: u64,
-}
-
-impl Round {
-    /// Who lists had reached this version before, whatever the others of this store have seen since.
-    pub(crate) fn since(self, reached: u64) -> Self {
-        Self { newest: self.newest.max(reached), ..self }
-    }
-
-    /// The listing's data is of this version.
-    pub(crate) fn of_version(self, version: u64) -> Self {
-        Self { version, ..self }
-    }
-
-    /// The newest that was known when it was asked for.
-    pub(crate) fn newest(self) -> u64 {
-        self.newest
-    }
-
-    /// The server's data is older than what was known: it was restored from a backup.
-    pub(crate) fn is_rewound(self) -> bool {
-        self.version != 0 && self.version < self.newest
-    }
-
-    /// The object is listed as older than it was before the time of the listing: that was in a history
-    /// that has not happened, whatever the count is now.
-    fn denies(self, held: u64, listed: u64) -> bool {
-        self.is_rewound() || (listed < held && held <= self.version)
-    }
-}
-
-impl Arrival {
-    /// It counts although it is older than what is held.
-    fn denies(self, held: u64, version: u64) -> bool {
-        matches!(self, Self::Listed(round) if round.denies(held, version))
-    }
-
-    fn is_rewound(self) -> bool {
-        matches!(self, Self::Listed(round) if round.is_rewound())
-    }
-
-    /// What has been failing over a history that was taken back need not wait for its retry.
-    fn priority(self) -> Priority {
-        if self == Self::Live || self.is_rewound() { Priority::High } else { Priority::Low }
-    }
 }
 
 /// Somebody who wants to know of changes.
