@@ -5,7 +5,7 @@ use crate::queue::Priority;
 /// Where an object comes from.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Arrival {
-    /// A list, in the round that [`Store::begin`] began.
+    /// A list, in the round that [`super::Store::begin`] began.
     Listed(Round),
     /// A watch.
     Live,
