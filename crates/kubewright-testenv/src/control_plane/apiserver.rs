@@ -87,6 +87,8 @@ pub(super) fn process(
     if plan.audited {
         lines.push(format!("--audit-policy-file={}", file("audit-policy.json")));
         lines.push(format!("--audit-log-path={}", file(AUDIT_LOG)));
+        // In MB; from 100 on it would begin a new file, and what was counted by its lines would be lost.
+        lines.push("--audit-log-maxsize=1000000".to_owned());
     }
     lines.extend(aggregation(&file));
     if plan.nodes {
