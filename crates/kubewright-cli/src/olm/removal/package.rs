@@ -15,7 +15,7 @@ use kubewright::cluster;
 use serde_json::{Value, json};
 
 use super::belonging::{
-    brought, is_under_way, other_owner, owned, plans_of, promised, readers, releases,
+    brought, is_under_way, other_owner, owned, plans_of, promised, readers, releases, unshared,
 };
 use super::{LIMIT, POLL, instances, remove, remove_all};
 use crate::cluster::print;
@@ -47,22 +47,25 @@ impl Package<'_> {
     pub(crate) async fn remove(&self) -> anyhow::Result<bool> {
         let Self { client, name, namespace, .. } = *self;
         let cannot = || format!("cannot look for {name} in namespace {namespace}");
-        let within = Objects::within(client, namespace);
-        let mut subscribed = within.all(Kind::Subscription).await.with_context(cannot)?;
-        subscribed.retain(|one| text(one, "/spec/name") == name);
+        let subscriptions = Objects::within(client, namespace).all(Kind::Subscription).await;
+        let (subscribed, others): (Vec<_>, Vec<_>) = subscriptions
+            .with_context(cannot)?
+            .into_iter()
+            .partition(|one| text(one, "/spec/name") == name);
         let all_plans = Objects::everywhere(client).all(Kind::InstallPlan).await;
-        let (plans, others) = plans_of(&all_plans.with_context(cannot)?, &subscribed);
-        let brought = brought(&plans, &others);
+        let (plans, other_plans) = plans_of(&all_plans.with_context(cannot)?, &subscribed);
+        let names = promised(&subscribed, &others, &plans);
+        let brought = brought(&plans, &other_plans, &names);
         let catalogue = self.catalogue().await.with_context(cannot)?;
         let mut found = !subscribed.is_empty() || !catalogue.is_empty();
-        for list in [&brought, &subscribed, &plans, &catalogue] {
+        let is_busy = plans.iter().any(is_under_way);
+        for list in [&brought, &subscribed, &unshared(plans, &others), &catalogue] {
             remove_all(client, list, print).await?;
         }
-        if plans.iter().any(is_under_way) {
+        if is_busy {
             tokio::time::sleep(UNDER_WAY).await;
             remove_all(client, &brought, print).await?;
         }
-        let names = promised(&subscribed, &plans);
         let mut left = BTreeSet::new();
         while let Some(definitions) = self.remove_releases(&names).await? {
             left.extend(definitions);
