@@ -50,10 +50,15 @@ impl Kind {
     }
 }
 
-/// A kind by its version and name, for those whose plural is the name with an `s` or `es`.
+/// A kind by its version and name, for those whose plural is the name with an `s`, `es` or `ies`.
 pub(crate) fn resource(api_version: &str, kind: &str) -> ApiResource {
     let (group, version) = api_version.rsplit_once('/').unwrap_or(("", api_version));
-    let plural = format!("{}{}", kind.to_lowercase(), if kind.ends_with('s') { "es" } else { "s" });
+    let singular = kind.to_lowercase();
+    let plural = match singular.strip_suffix('y') {
+        Some(stem) => format!("{stem}ies"),
+        None if singular.ends_with('s') => singular + "es",
+        None => singular + "s",
+    };
     ApiResource::from_gvk_with_plural(&GroupVersionKind::gvk(group, version, kind), &plural)
 }
 
@@ -105,6 +110,16 @@ impl Objects {
             Err(Error::Api(status)) if status.code == 404 => Ok(Vec::new()),
             Err(error) => Err(error),
         }
+    }
+
+    /// What objects of a kind are called that have these labels.
+    pub(crate) async fn names(
+        &self,
+        kind: &ApiResource,
+        labels: &str,
+    ) -> Result<Vec<String>, Error> {
+        let list = self.api(kind).list_metadata(&ListParams::default().labels(labels)).await?;
+        Ok(list.items.iter().map(kube::ResourceExt::name_any).collect())
     }
 
     /// What holds and serves the catalogues of a package.
@@ -165,6 +180,13 @@ mod tests {
     use serde_json::json;
 
     use super::*;
+
+    #[test]
+    fn kinds_have_the_plurals_that_the_server_knows() {
+        let plural = |kind| resource("v1", kind).plural;
+        let all = ["Role", "StorageClass", "NetworkPolicy"].map(plural);
+        assert_eq!(all, ["roles", "storageclasses", "networkpolicies"]);
+    }
 
     #[test]
     fn the_pods_of_a_release_are_found_by_its_deployments() {

@@ -19,6 +19,15 @@ use crate::olm::removal::{remove, remove_all};
 use crate::olm::{MANAGED, MANAGER, OLM};
 use crate::output;
 
+/// What OLM's manifests have in namespaces. They go with these, but for those that were there before.
+const WITHIN: [(&str, &str); 5] = [
+    ("networking.k8s.io/v1", "NetworkPolicy"),
+    ("rbac.authorization.k8s.io/v1", "RoleBinding"),
+    ("rbac.authorization.k8s.io/v1", "Role"),
+    ("v1", "Service"),
+    ("v1", "ServiceAccount"),
+];
+
 #[derive(Debug, Args)]
 pub(in crate::verbs) struct Uninstall {
     /// Also where operators are installed through it: they go, too; their kinds stay with all their objects
@@ -46,8 +55,10 @@ impl Uninstall {
         };
         let namespaces = own("v1", "Namespace").await?;
         let deployments = own("apps/v1", "Deployment").await?;
+        let roles = own("rbac.authorization.k8s.io/v1", "ClusterRole").await?;
         if namespaces.is_empty()
             && deployments.is_empty()
+            && roles.is_empty()
             && own_definitions(client).await?.is_empty()
         {
             let is_there = installed::is_there(client).await?;
@@ -70,6 +81,9 @@ impl Uninstall {
         let mut tell = print;
         cluster::remove_definitions(client, MANAGER, &definitions, &mut tell).await?;
         remove_all(client, &namespaces, print).await?;
+        for (api_version, kind) in WITHIN {
+            remove_all(client, &own(api_version, kind).await?, print).await?;
+        }
         for kind in ["ClusterRoleBinding", "ClusterRole"] {
             let kind_of = resource("rbac.authorization.k8s.io/v1", kind);
             for label in [OLM, MANAGED] {
