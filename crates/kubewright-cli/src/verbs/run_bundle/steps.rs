@@ -85,10 +85,13 @@ impl Steps<'_> {
     pub(super) async fn plan(&self, package: &str, release: &str) -> anyhow::Result<Next> {
         wait::until(self.limit, async || {
             let subscription = self.expected(Kind::Subscription, package).await?;
+            let others = self.within().all(Kind::Subscription).await;
+            let mut others = others.context("cannot look at the other Subscriptions")?;
+            others.retain(|one| name(one) != package);
             let plans = self.within().all(Kind::InstallPlan).await;
             let plans = plans.context("cannot look at OLM's plans")?;
             let pods = self.unpacking().await?;
-            Ok(look::subscription::look(&subscription, &plans, &pods, release))
+            Ok(look::subscription::look(&subscription, &others, &plans, &pods, release))
         })
         .await
     }
