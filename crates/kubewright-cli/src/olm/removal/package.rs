@@ -10,7 +10,7 @@ use std::time::{Duration, Instant};
 
 use anyhow::Context as _;
 use k8s_openapi::apiextensions_apiserver::pkg::apis::apiextensions::v1::CustomResourceDefinition;
-use kube::Client;
+use kube::{Client, ResourceExt};
 use kubewright::cluster;
 use serde_json::{Value, json};
 
@@ -19,7 +19,7 @@ use super::belonging::{
 };
 use super::{LIMIT, POLL, instances, remove, remove_all};
 use crate::cluster::print;
-use crate::olm::objects::{Kind, Objects, name, resource, selectors, text};
+use crate::olm::objects::{Kind, Objects, name, resource, text};
 use crate::olm::{BUNDLE, MANAGED, bundle_selector, component_label};
 use crate::{output, style};
 
@@ -136,17 +136,15 @@ impl Package<'_> {
     async fn ended(&self, releases: &[Value]) -> anyhow::Result<()> {
         let within = Objects::within(self.client, self.namespace);
         let begun = Instant::now();
-        for selector in releases.iter().flat_map(selectors) {
-            while !within
-                .pods(&selector)
-                .await
-                .context("cannot look at the operator's pods")?
-                .is_empty()
-            {
+        for release in releases {
+            loop {
+                let left = within.operator(release).await;
+                let left = left.context("cannot look at the operator's pods")?;
+                let Some(pod) = left.first().map(ResourceExt::name_any) else { break };
                 anyhow::ensure!(
                     begun.elapsed() < LIMIT,
-                    "pods with {selector} are still there after {LIMIT:?}, although what made them is gone: \
-                     `kubectl get pods --selector {selector} --namespace {}` tells more",
+                    "pod/{pod} is still there after {LIMIT:?}, although what made it is gone: `kubectl describe pod {pod} \
+                     --namespace {}` tells more",
                     self.namespace
                 );
                 tokio::time::sleep(POLL).await;

@@ -13,7 +13,7 @@ use serde_json::{Value, json};
 use crate::olm::catalogue::Catalogue;
 use crate::olm::look::subscription::Next;
 use crate::olm::look::{self, Look, Sentence};
-use crate::olm::objects::{Kind, Objects, name, selectors};
+use crate::olm::objects::{Kind, Objects, name};
 use crate::olm::{BUNDLE, MANAGER, installed, plain, removal, wait};
 
 /// Where the steps are done, and how long each may take.
@@ -121,11 +121,8 @@ impl Steps<'_> {
                 let why = "OLM has not made it yet";
                 return Ok(Look::Waiting(Sentence::new(format!("csv/{release}"), why)));
             };
-            let mut pods = Vec::new();
-            for selector in selectors(&found) {
-                let some = self.within().pods(&selector).await;
-                pods.extend(some.context("cannot look at the operator's pods")?);
-            }
+            let pods = self.within().operator(&found).await;
+            let pods = pods.context("cannot look at the operator's pods")?;
             Ok(look::release::look(&found, &pods))
         })
         .await
