@@ -1,6 +1,8 @@
 //! A file-based catalogue: one package with its channels and releases. Pure: bundle and what the catalogue
 //! holds already -> what it is to hold.
 
+mod properties;
+
 use semver::Version;
 use serde_json::{Map, Value, json};
 
@@ -31,6 +33,7 @@ pub(crate) enum Error {
 
 /// What is published.
 struct Published<'a> {
+    bundle: &'a Bundle,
     package: &'a str,
     image: &'a str,
     csv: &'a ClusterServiceVersion,
@@ -72,6 +75,7 @@ impl<'a> Published<'a> {
         let default_channel =
             bundle.annotation("channel.default.v1").or(channels.first().copied())?;
         Some(Self {
+            bundle,
             package: bundle.annotation("package.v1")?,
             image,
             csv,
@@ -147,17 +151,7 @@ impl<'a> Published<'a> {
     }
 
     fn bundle_document(&self) -> Value {
-        let definitions = &self.spec.customresourcedefinitions;
-        let api = |kind: &str, one: &super::Owned| {
-            let value = json!({"group": one.group(), "kind": one.kind, "version": one.version});
-            json!({"type": kind, "value": value})
-        };
-        let mut properties: Vec<_> =
-            definitions.owned.iter().map(|owned| api("olm.gvk", owned)).collect();
-        properties.extend(definitions.required.iter().map(|one| api("olm.gvk.required", one)));
-        let version = self.spec.version.as_deref().unwrap_or_default();
-        let package = json!({"packageName": self.package, "version": version});
-        properties.push(json!({"type": "olm.package", "value": package}));
+        let mut properties = properties::properties(self.bundle, self.spec, self.package);
         properties.push(json!({"type": "olm.csv.metadata", "value": self.shown()}));
         let own = json!({"name": "", "image": self.image});
         let related = self.spec.related_images.iter();
