@@ -21,6 +21,8 @@ pub(crate) mod wait;
 pub(crate) const MANAGER: &str = "kubewright-olm";
 /// What `run bundle` makes has this label, with the package as its value.
 pub(crate) const BUNDLE: &str = "kubewright.dev/bundle";
+/// What a Subscription of `run bundle` was made for: the release, a blank, and the digest of its bundle.
+pub(crate) const CONTENT: &str = "kubewright.dev/bundle-content";
 /// What `olm install` makes has this label, with the version as its value.
 pub(crate) const OLM: &str = "kubewright.dev/olm";
 /// By what everything is found that OLM makes itself.

@@ -4,7 +4,9 @@ use std::collections::BTreeMap;
 use std::path::Path;
 
 use anyhow::Context as _;
+use kubewright_testenv::cache::hex;
 use kubewright_testenv::progress::Progress;
+use sha2::{Digest as _, Sha256};
 
 use crate::bundle::{self, Bundle};
 use crate::registry::{self, Image};
@@ -26,6 +28,15 @@ pub(crate) struct Release {
     pub(crate) name: String,
     /// All that it is in, the default one first.
     pub(crate) channels: Vec<String>,
+    /// Of what OLM installs of it.
+    pub(crate) digest: String,
+}
+
+impl Release {
+    /// What its Subscription says that it was made for.
+    pub(crate) fn content(&self) -> String {
+        format!("{} {}", self.name, self.digest)
+    }
 }
 
 /// Reads what `text` names: a folder if there is one, else an image. `plain` speaks HTTP to a registry that is
@@ -77,7 +88,19 @@ fn release(bundle: Bundle, image: Option<String>, text: &str) -> anyhow::Result<
     let default = bundle.annotation("channel.default.v1").map(str::trim).unwrap_or_default();
     let mut channels: Vec<_> = channels.split(',').map(|one| one.trim().to_owned()).collect();
     channels.sort_by_key(|channel| channel != default); // stable: the others stay in their order
-    Ok(Release { bundle, image, package, name, channels })
+    let digest = digest(&bundle.files);
+    Ok(Release { bundle, image, package, name, channels, digest })
+}
+
+/// Of the files that make the release what it is, and their names.
+fn digest(files: &BTreeMap<String, Vec<u8>>) -> String {
+    let is_part = |path: &str| PARTS.iter().any(|(_, part)| path.starts_with(part));
+    let mut hasher = Sha256::new();
+    for (path, content) in files.iter().filter(|(path, _)| is_part(path)) {
+        hasher.update(format!("{path}\n{}\n", content.len()));
+        hasher.update(content);
+    }
+    format!("sha256:{}", hex(&hasher.finalize()))
 }
 
 #[cfg(test)]
@@ -111,6 +134,19 @@ mod tests {
         let placed = placed(&BTreeMap::from([label]), files("deploy/olm"));
         assert!(placed.contains_key("manifests/csv.yaml"), "{placed:?}");
         assert!(placed.contains_key("metadata/annotations.yaml"));
+    }
+
+    #[test]
+    fn another_content_is_another_digest_and_its_tests_do_not_count() {
+        let of = |edit: fn(&mut BTreeMap<String, Vec<u8>>)| {
+            let mut files = files("manifests");
+            edit(&mut files);
+            digest(&files)
+        };
+        let first = of(|_| {});
+        assert_eq!(first, of(|files| drop(files.insert("tests/a.yaml".to_owned(), vec![1]))));
+        assert_ne!(first, of(|files| files.get_mut("manifests/csv.yaml").unwrap().push(b'\n')));
+        assert_ne!(first, of(|files| drop(files.insert("manifests/a.yaml".to_owned(), vec![]))));
     }
 
     #[test]

@@ -154,11 +154,11 @@ impl What {
 
 /// A release that is not there yet, or is on its way.
 async fn install(steps: &Steps<'_>, release: &Release, asked: Option<Mode>) -> anyhow::Result<()> {
-    let Release { bundle, image, package, name, channels } = release;
+    let Release { bundle, image, package, name, .. } = release;
     let within = Objects::within(steps.client, steps.namespace);
     let subscriptions = within.all(Kind::Subscription).await;
     let subscriptions = subscriptions.context("cannot look at the Subscriptions")?;
-    standing::may_install(&subscriptions, package, name)?;
+    standing::may_install(&subscriptions, release)?;
     let mode = Mode::chosen(asked, bundle)?;
     let groups = within.all(Kind::OperatorGroup).await;
     let groups = groups.context("cannot look at the OperatorGroups")?;
@@ -169,8 +169,7 @@ async fn install(steps: &Steps<'_>, release: &Release, asked: Option<Mode>) -> a
     cluster::apply(steps.client, MANAGER, &group, &mut tell).await?;
     steps.serve(&catalogue).await?;
     steps.connect(&catalogue).await?;
-    let channel = channels.first().map(String::as_str).unwrap_or_default();
-    steps.subscribe(package, channel, name).await?;
+    steps.subscribe(release).await?;
     follow(steps, package, name).await?;
     steps.sweep(&catalogue).await
 }

@@ -14,7 +14,8 @@ use crate::olm::catalogue::Catalogue;
 use crate::olm::look::subscription::Next;
 use crate::olm::look::{self, Look, Sentence};
 use crate::olm::objects::{Kind, Objects, name};
-use crate::olm::{BUNDLE, MANAGER, installed, plain, removal, wait};
+use crate::olm::source::Release;
+use crate::olm::{BUNDLE, CONTENT, MANAGER, installed, plain, removal, wait};
 
 /// Where the steps are done, and how long each may take.
 pub(super) struct Steps<'a> {
@@ -56,29 +57,36 @@ impl Steps<'_> {
     }
 
     /// Asks OLM for a release.
-    pub(super) async fn subscribe(
-        &self,
-        package: &str,
-        channel: &str,
-        release: &str,
-    ) -> anyhow::Result<()> {
+    pub(super) async fn subscribe(&self, release: &Release) -> anyhow::Result<()> {
+        let Release { package, name, channels, .. } = release;
         let labels =
             json!({ BUNDLE: plain(package, 63), "app.kubernetes.io/managed-by": "kubewright" });
+        let annotations = json!({ CONTENT: release.content() });
         let subscription = json!({
             "apiVersion": Kind::Subscription.api_version(),
             "kind": Kind::Subscription.name(),
-            "metadata": { "name": package, "namespace": self.namespace, "labels": labels },
+            "metadata": {
+                "name": package, "namespace": self.namespace, "labels": labels, "annotations": annotations,
+            },
             "spec": {
                 "name": package,
-                "channel": channel,
+                "channel": channels.first(),
                 "source": Catalogue::source_name(package),
                 "sourceNamespace": self.namespace,
-                "startingCSV": release,
+                "startingCSV": name,
                 // Approved here, and only what was asked for.
                 "installPlanApproval": "Manual",
             },
         });
         self.apply(&[subscription]).await
+    }
+
+    /// Has the Subscription of that name say what it is for now.
+    pub(super) async fn mark(&self, subscription: &str, release: &Release) -> anyhow::Result<()> {
+        let api = self.within().api(&Kind::Subscription.resource());
+        let patch = json!({ "metadata": { "annotations": { CONTENT: release.content() } } });
+        let patched = api.patch(subscription, &PatchParams::default(), &Patch::Merge(patch)).await;
+        patched.map(drop).with_context(|| format!("cannot change subscription/{subscription}"))
     }
 
     /// Waits until OLM has a plan for the release.
