@@ -12,12 +12,14 @@ use anyhow::Context as _;
 use k8s_openapi::apiextensions_apiserver::pkg::apis::apiextensions::v1::CustomResourceDefinition;
 use kube::{Client, ResourceExt};
 use kubewright::cluster;
+use kubewright_testenv::progress::elapsed;
 use serde_json::{Value, json};
 
 use super::belonging::{
     brought, is_under_way, other_owner, owned, plans_of, promised, readers, releases, unshared,
 };
-use super::{LIMIT, POLL, instances, remove, remove_all};
+use super::instances::{self, Operator};
+use super::{POLL, remove, remove_all};
 use crate::cluster::print;
 use crate::olm::objects::{Kind, Objects, name, resource, text};
 use crate::olm::{BUNDLE, MANAGED, bundle_selector, component_label};
@@ -40,6 +42,8 @@ pub(crate) struct Package<'a> {
     pub(crate) name: &'a str,
     pub(crate) namespace: &'a str,
     pub(crate) keep_definitions: bool,
+    /// So long its operator may take, for its objects and to end.
+    pub(crate) limit: Duration,
 }
 
 impl Package<'_> {
@@ -93,7 +97,7 @@ impl Package<'_> {
         let leases = self.leases(&releases).await.with_context(cannot)?;
         let mut left = BTreeSet::new();
         for definition in self.definitions(&releases, &all).await? {
-            if let Err(error) = self.remove_definition(&definition).await {
+            if let Err(error) = self.remove_definition(&definition, &releases).await {
                 let why = kubewright::chain(error.as_ref());
                 style::warn(&format!("{why}; the operator goes first, then this"));
                 left.insert(definition);
@@ -112,7 +116,7 @@ impl Package<'_> {
         left.extend(self.definitions(&[], &all).await?);
         for definition in &left {
             cluster::stop_converting(self.client, definition).await?;
-            self.remove_definition(definition).await?;
+            self.remove_definition(definition, &[]).await?;
         }
         Ok(!left.is_empty())
     }
@@ -142,9 +146,10 @@ impl Package<'_> {
                 let left = left.context("cannot look at the operator's pods")?;
                 let Some(pod) = left.first().map(ResourceExt::name_any) else { break };
                 anyhow::ensure!(
-                    begun.elapsed() < LIMIT,
-                    "pod/{pod} is still there after {LIMIT:?}, although what made it is gone: `kubectl describe pod {pod} \
+                    begun.elapsed() < self.limit,
+                    "pod/{pod} is still there after {}, although what made it is gone: `kubectl describe pod {pod} \
                      --namespace {}` tells more",
+                    elapsed(self.limit),
                     self.namespace
                 );
                 tokio::time::sleep(POLL).await;
@@ -179,9 +184,11 @@ impl Package<'_> {
         Ok(own)
     }
 
-    /// A kind with all its objects.
-    async fn remove_definition(&self, definition: &str) -> anyhow::Result<()> {
-        instances::remove(self.client, definition).await?;
+    /// A kind with all its objects, which the operator of the releases lets go.
+    async fn remove_definition(&self, definition: &str, releases: &[Value]) -> anyhow::Result<()> {
+        let within = Objects::within(self.client, self.namespace);
+        let operator = Operator { within, releases, limit: self.limit };
+        instances::remove(self.client, definition, &operator).await?;
         let (removed, mut tell) = (named(definition), print);
         let removed = std::slice::from_ref(&removed);
         // The finalizer of an operator of this library is taken off, should it have ended already.
