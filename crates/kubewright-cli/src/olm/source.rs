@@ -17,6 +17,9 @@ const PARTS: [(&str, &str); 2] = [
     ("operators.operatorframework.io.bundle.metadata.v1", "metadata/"),
 ];
 
+/// What labels of a bundle's image begin with.
+const LABEL: &str = "operators.operatorframework.io.bundle.";
+
 /// A bundle with what OLM has to be told of it.
 #[derive(Debug)]
 pub(crate) struct Release {
@@ -52,9 +55,17 @@ pub(crate) fn read(text: &str, plain: bool) -> anyhow::Result<Release> {
     );
     let image: Image = text.parse().map_err(anyhow::Error::msg)?;
     let step = format!("reading {image}");
-    let content = Progress::Shown.step(&step, || registry::pull(&image, plain))?;
+    let content = Progress::Shown.step(&step, || registry::pull(&image, plain, no_bundle))?;
     let files = placed(&content.labels, content.files);
     release(Bundle::of(files), Some(image.to_string()), text)
+}
+
+/// Why an image with these labels is no bundle, if it is none: that of an operator is far larger.
+fn no_bundle(labels: &BTreeMap<String, String>) -> Option<String> {
+    let is_one = labels.keys().any(|label| label.starts_with(LABEL));
+    (!is_one).then(|| {
+        format!("it is no bundle, it has no label {LABEL}…; `kubewright bundle build` makes one")
+    })
 }
 
 /// The files of an image where they would be in a folder.
@@ -126,6 +137,14 @@ mod tests {
         let found = release(Bundle::of(files("manifests")), None, "a").unwrap();
         assert_eq!((found.package.as_str(), found.name.as_str()), ("a", "a.v1.0.0"));
         assert_eq!(found.channels, ["stable", "fast"]);
+    }
+
+    #[test]
+    fn the_image_of_an_operator_is_no_bundle() {
+        let label = |name: &str| BTreeMap::from([(name.to_owned(), String::new())]);
+        assert_eq!(no_bundle(&label(PARTS[0].0)), None);
+        let reason = no_bundle(&label("org.opencontainers.image.title")).unwrap();
+        assert!(reason.contains("kubewright bundle build"), "{reason}");
     }
 
     #[test]
