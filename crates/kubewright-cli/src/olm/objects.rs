@@ -6,8 +6,6 @@ use kube::core::{ApiResource, GroupVersionKind};
 use kube::{Api, Client, Error};
 use serde_json::Value;
 
-use super::bundle_selector;
-
 /// What holds and serves a catalogue of `run bundle`.
 const SERVER: [(&str, &str); 3] =
     [("apps/v1", "Deployment"), ("v1", "Service"), ("v1", "ConfigMap")];
@@ -122,12 +120,12 @@ impl Objects {
         Ok(list.items.iter().map(kube::ResourceExt::name_any).collect())
     }
 
-    /// What holds and serves the catalogues of a package.
-    pub(crate) async fn servers(&self, package: &str) -> Result<Vec<Value>, Error> {
+    /// What holds and serves the catalogues that have these labels.
+    pub(crate) async fn servers(&self, labels: &str) -> Result<Vec<Value>, Error> {
         let mut found = Vec::new();
         for (api_version, kind) in SERVER {
             let kind = resource(api_version, kind);
-            found.extend(self.labelled(&kind, &bundle_selector(package)).await?);
+            found.extend(self.labelled(&kind, labels).await?);
         }
         Ok(found)
     }

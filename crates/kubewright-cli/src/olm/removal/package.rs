@@ -131,8 +131,9 @@ impl Package<'_> {
     async fn catalogue(&self) -> Result<Vec<Value>, kube::Error> {
         let within = Objects::within(self.client, self.namespace);
         let source = Kind::CatalogSource.resource();
-        let mut found = within.labelled(&source, &bundle_selector(self.name)).await?;
-        found.extend(within.servers(self.name).await?);
+        let labels = bundle_selector(self.name);
+        let mut found = within.labelled(&source, &labels).await?;
+        found.extend(within.servers(&labels).await?);
         Ok(found)
     }
 

@@ -16,7 +16,7 @@ use crate::olm::installed::{self, Operator};
 use crate::olm::interrupt::unless_interrupted;
 use crate::olm::objects::{Kind, Objects, resource};
 use crate::olm::removal::{remove, remove_all};
-use crate::olm::{MANAGED, MANAGER, OLM};
+use crate::olm::{BUNDLE, MANAGED, MANAGER, OLM};
 use crate::output;
 
 /// What OLM's manifests have in namespaces. They go with these, but for those that were there before.
@@ -127,7 +127,9 @@ async fn remove_operators(client: &Client) -> anyhow::Result<()> {
         found.retain(|one| one["metadata"]["labels"].get("olm.copiedFrom").is_none());
         remove_all(client, &found, print).await?;
     }
-    Ok(())
+    // Nobody owns what `run bundle` has made to serve its catalogues.
+    let servers = everywhere.servers(BUNDLE).await;
+    remove_all(client, &servers.context("cannot look for what serves catalogues")?, print).await
 }
 
 /// OLM's kinds.

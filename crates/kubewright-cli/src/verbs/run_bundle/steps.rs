@@ -15,7 +15,7 @@ use crate::olm::look::subscription::Next;
 use crate::olm::look::{self, Look, Sentence};
 use crate::olm::objects::{Kind, Objects, name};
 use crate::olm::source::Release;
-use crate::olm::{BUNDLE, CONTENT, MANAGER, installed, plain, removal, wait};
+use crate::olm::{BUNDLE, CONTENT, MANAGER, bundle_selector, installed, plain, removal, wait};
 
 /// Where the steps are done, and how long each may take.
 pub(super) struct Steps<'a> {
@@ -138,7 +138,7 @@ impl Steps<'_> {
 
     /// Removes what holds and serves another content than `catalogue` of the same package.
     pub(super) async fn sweep(&self, catalogue: &Catalogue) -> anyhow::Result<()> {
-        let found = self.within().servers(&catalogue.package).await;
+        let found = self.within().servers(&bundle_selector(&catalogue.package)).await;
         let mut found = found.context("cannot look for older catalogues")?;
         found.retain(|object| name(object) != catalogue.name());
         removal::remove_all(self.client, &found, self.tell).await
