@@ -53,11 +53,31 @@ pub(crate) fn read(text: &str, plain: bool) -> anyhow::Result<Release> {
         !text.starts_with(['.', '/']),
         "there is no folder {text}: `kubewright bundle` makes one"
     );
+    let (bundle, image) = pulled(text, plain)?;
+    release(bundle, Some(image.to_string()), text)
+}
+
+/// What `text` names, which need not be fit to be run: an image only if that says where it is, or has a tag or a
+/// digest, since most that is no folder is one that is not there.
+pub(crate) fn bundle(text: &str) -> anyhow::Result<Bundle> {
+    if Path::new(text).is_dir() || !is_image(text) {
+        return bundle::read(Path::new(text));
+    }
+    Ok(pulled(text, false)?.0)
+}
+
+fn is_image(text: &str) -> bool {
+    let first = text.split('/').next().unwrap_or_default();
+    let has_registry = text.contains('/') && (first == "localhost" || first.contains('.'));
+    !text.starts_with(['.', '/']) && (has_registry || text.contains([':', '@']))
+}
+
+fn pulled(text: &str, plain: bool) -> anyhow::Result<(Bundle, Image)> {
     let image: Image = text.parse().map_err(anyhow::Error::msg)?;
     let step = format!("reading {image}");
     let content = Progress::Shown.step(&step, || registry::pull(&image, plain, no_bundle))?;
     let files = placed(&content.labels, content.files);
-    release(Bundle::of(files), Some(image.to_string()), text)
+    Ok((Bundle::of(files), image))
 }
 
 /// Why an image with these labels is no bundle, if it is none: that of an operator is far larger.
@@ -137,6 +157,17 @@ mod tests {
         let found = release(Bundle::of(files("manifests")), None, "a").unwrap();
         assert_eq!((found.package.as_str(), found.name.as_str()), ("a", "a.v1.0.0"));
         assert_eq!(found.channels, ["stable", "fast"]);
+    }
+
+    #[test]
+    fn what_is_no_folder_is_an_image_only_if_it_looks_like_one() {
+        for image in ["example.com/a", "localhost/a", "localhost:1/a", "me/a:1", "a@sha256:0"] {
+            assert!(is_image(image), "{image}");
+        }
+        for folder in ["bundle", "operators/a/0.0.1", "./a:1", "../example.com/a", "/a.b/c"] {
+            assert!(!is_image(folder), "{folder}");
+        }
+        assert!(bundle("none/bundle").unwrap_err().to_string().contains("no folder none/bundle"));
     }
 
     #[test]

@@ -3,6 +3,7 @@
 
 use clap::Args;
 
+use super::ignored::CleanupFlags;
 use super::olm::Limit;
 use crate::cluster::Cluster;
 use crate::olm::interrupt::unless_interrupted;
@@ -23,10 +24,13 @@ pub(super) struct Cleanup {
     limit: Limit,
     #[command(flatten)]
     cluster: Cluster,
+    #[command(flatten)]
+    ignored: CleanupFlags,
 }
 
 impl Cleanup {
     pub(super) fn run(&self) -> anyhow::Result<()> {
+        self.ignored.say();
         self.cluster.connected(async |client| {
             let namespace = self.namespace.as_deref().unwrap_or(client.default_namespace());
             let name = self.package.as_str();
@@ -34,7 +38,7 @@ impl Cleanup {
                 client: &client,
                 name,
                 namespace,
-                keep_definitions: self.keep_crd,
+                keep_definitions: self.keep_crd || self.ignored.keeps_definitions(),
                 limit: self.limit.timeout,
             };
             let way_out = "the rest is still there, and the same command removes it";

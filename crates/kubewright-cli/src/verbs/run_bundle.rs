@@ -12,6 +12,7 @@ use kube::{Api, Client, Error};
 use kubewright::cluster::{self, Step};
 use serde::Serialize;
 
+use super::ignored::BundleFlags;
 use super::olm::Limit;
 use crate::cluster::{Cluster, note, print};
 use crate::olm::catalogue::Catalogue;
@@ -91,6 +92,8 @@ struct What {
     cluster: Cluster,
     #[command(flatten)]
     format: Format,
+    #[command(flatten)]
+    ignored: BundleFlags,
 }
 
 /// What runs now.
@@ -127,7 +130,8 @@ impl What {
         &self,
         work: impl AsyncFnOnce(&Steps<'_>, &Release) -> anyhow::Result<()>,
     ) -> anyhow::Result<()> {
-        let release = source::read(&self.bundle, self.plain_http)?;
+        self.ignored.say();
+        let release = source::read(&self.bundle, self.plain_http || self.ignored.is_plain())?;
         self.cluster.connected(async |client| {
             let namespace =
                 self.namespace.as_deref().unwrap_or(client.default_namespace()).to_owned();
@@ -204,6 +208,12 @@ mod tests {
     fn asked(line: &str) -> Option<Result<RunBundle, clap::Error>> {
         let words: Vec<_> = line.split_whitespace().map(str::to_owned).collect();
         RunBundle::asked_for(&words)
+    }
+
+    #[test]
+    fn a_line_of_operator_sdk_s_is_taken() {
+        let line = "bundle a:1 --timeout 2m0s --skip-tls --index-image b:1 -n c";
+        assert!(asked(line).unwrap().is_ok());
     }
 
     #[test]

@@ -29,7 +29,7 @@ const WAY_OUT: &str = "what is there so far stays, and the same command goes on 
 #[derive(Debug, Args)]
 pub(in crate::verbs) struct Install {
     /// The version of OLM
-    #[arg(long, default_value = OLM_VERSION, conflicts_with_all = ["local", "manifests"])]
+    #[arg(long, default_value = OLM_VERSION, value_parser = version, conflicts_with_all = ["local", "manifests"])]
     version: String,
     /// Install from these files, such as `crds.yaml` and `olm.yaml` of a release; can be repeated
     #[arg(long, value_name = "FILE", conflicts_with = "local")]
@@ -139,6 +139,12 @@ impl Install {
     }
 }
 
+/// With or without the `v` that tags have.
+#[expect(clippy::unnecessary_wraps, reason = "that is what a parser of values returns")]
+fn version(text: &str) -> Result<String, String> {
+    Ok(text.strip_prefix('v').unwrap_or(text).to_owned())
+}
+
 /// Takes the label off what is on the cluster already and has none: it was not put there by us.
 async fn leave_to_others(client: &Client, documents: &mut [Value]) -> anyhow::Result<()> {
     let everywhere = Objects::everywhere(client);
@@ -185,4 +191,14 @@ fn local() -> anyhow::Result<Vec<Value>> {
         &olm_image(OLM_VERSION),
         &opm_image(OPM_VERSION),
     ))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_version_is_the_same_with_and_without_its_v() {
+        assert_eq!(version("v0.28.0"), version("0.28.0"));
+    }
 }

@@ -18,6 +18,7 @@ use crate::olm::objects::{Kind, Objects, resource};
 use crate::olm::removal::{remove, remove_all};
 use crate::olm::{BUNDLE, MANAGED, MANAGER, OLM};
 use crate::output;
+use crate::verbs::ignored::OlmFlags;
 
 /// What OLM's manifests have in namespaces. They go with these, but for those that were there before.
 const WITHIN: [(&str, &str); 5] = [
@@ -35,10 +36,13 @@ pub(in crate::verbs) struct Uninstall {
     force: bool,
     #[command(flatten)]
     cluster: Cluster,
+    #[command(flatten)]
+    ignored: OlmFlags,
 }
 
 impl Uninstall {
     pub(super) fn run(&self) -> anyhow::Result<()> {
+        self.ignored.say("each object has its own time, and what does not go is told");
         self.cluster.connected(async |client| {
             let way_out = "the rest is still there, and the same command removes it";
             let found = unless_interrupted(way_out, self.remove(&client)).await?;
