@@ -28,12 +28,15 @@ pub(crate) const OLM: &str = "kubewright.dev/olm";
 /// By what everything is found that OLM makes itself.
 pub(crate) const MANAGED: &str = "olm.managed=true";
 
+/// What the labels begin with by which OLM says what belongs to a package.
+pub(crate) const COMPONENT: &str = "operators.coreos.com/";
+
 /// The label that OLM puts on everything that it installs for a package.
 pub(crate) fn component_label(package: &str, namespace: &str) -> String {
     // OLM shortens what is too long for the name of a label, and so do we.
     let mut name = format!("{package}.{namespace}");
     name.truncate(63);
-    format!("operators.coreos.com/{}", name.trim_end_matches(['.', '-', '_']))
+    format!("{COMPONENT}{}", name.trim_end_matches(['.', '-', '_']))
 }
 
 /// By what the objects are found that `run bundle` made for a package.

@@ -4,6 +4,7 @@ use std::collections::BTreeSet;
 
 use serde_json::{Value, json};
 
+use crate::olm::COMPONENT;
 use crate::olm::objects::{name, text};
 
 /// What a bundle may bring that is in no namespace.
@@ -22,9 +23,17 @@ pub(super) fn releases(
     let is_own = |one: &&Value| {
         text(one, "/metadata/namespace") == namespace
             && !is_copy(one)
-            && (names.contains(name(one)) || one["metadata"]["labels"].get(label).is_some())
+            && (one["metadata"]["labels"].get(label).is_some()
+                || names.contains(name(one)) && !is_adopted(one))
     };
     all.iter().filter(is_own).cloned().collect()
+}
+
+/// True if OLM has said of a release which package it is of: that counts more than a plan, of which the Subscription
+/// may be gone.
+fn is_adopted(release: &Value) -> bool {
+    let labels = release["metadata"]["labels"].as_object();
+    labels.into_iter().flatten().any(|(key, _)| key.starts_with(COMPONENT))
 }
 
 fn is_copy(release: &Value) -> bool {
@@ -175,6 +184,7 @@ mod tests {
             release("2", "here", &labelled, "a"),
             release("3", "here", &copy, "a"),
             release("4", "there", &labelled, "a"),
+            release("5", "here", &json!({ "operators.coreos.com/pans.here": "" }), "a"),
         ];
         let uids = |subscribed: &[Value]| -> Vec<String> {
             let label = component_label("pots", "here");
@@ -182,6 +192,7 @@ mod tests {
             found.iter().map(|one| text(one, "/metadata/uid").to_owned()).collect()
         };
         assert_eq!(uids(&[]), ["2"]);
+        // The fifth is of a package whose Subscription somebody has removed.
         assert_eq!(uids(&[json!({ "status": { "currentCSV": "pots.v1" } })]), ["1", "2"]);
     }
 
