@@ -11,6 +11,7 @@ mod names;
 mod parse;
 mod rules;
 pub(crate) mod scorecard;
+mod typed;
 
 #[cfg(test)]
 mod tests;

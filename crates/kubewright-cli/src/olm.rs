@@ -21,17 +21,22 @@ pub(crate) mod wait;
 pub(crate) const MANAGER: &str = "kubewright-olm";
 /// What `run bundle` makes has this label, with the package as its value.
 pub(crate) const BUNDLE: &str = "kubewright.dev/bundle";
+/// What a Subscription of `run bundle` was made for: the release, a blank, and the digest of its bundle.
+pub(crate) const CONTENT: &str = "kubewright.dev/bundle-content";
 /// What `olm install` makes has this label, with the version as its value.
 pub(crate) const OLM: &str = "kubewright.dev/olm";
 /// By what everything is found that OLM makes itself.
 pub(crate) const MANAGED: &str = "olm.managed=true";
+
+/// What the labels begin with by which OLM says what belongs to a package.
+pub(crate) const COMPONENT: &str = "operators.coreos.com/";
 
 /// The label that OLM puts on everything that it installs for a package.
 pub(crate) fn component_label(package: &str, namespace: &str) -> String {
     // OLM shortens what is too long for the name of a label, and so do we.
     let mut name = format!("{package}.{namespace}");
     name.truncate(63);
-    format!("operators.coreos.com/{}", name.trim_end_matches(['.', '-', '_']))
+    format!("{COMPONENT}{}", name.trim_end_matches(['.', '-', '_']))
 }
 
 /// By what the objects are found that `run bundle` made for a package.

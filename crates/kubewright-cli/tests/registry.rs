@@ -120,6 +120,17 @@ fn a_bundle_in_a_registry_says_what_it_is_by_its_labels() {
 }
 
 #[test]
+fn an_image_that_is_no_bundle_is_told_before_a_cluster_is_asked() {
+    let (project, registry) = (project(), Registry::open().unwrap());
+    let image = format!("{}/team/sample:v0.0.1", registry.address());
+    assert!(push(project.path(), &image).status.success());
+    let run = kubewright(project.path(), &["run", "bundle", &image]);
+    assert_eq!(run.status.code(), Some(1));
+    let told = text(&run.stderr);
+    assert!(told.contains(&format!("cannot use {image}: it is no bundle")), "{told}");
+}
+
+#[test]
 fn a_registry_with_users_takes_an_image_from_who_has_signed_in() {
     let (project, registry) = (project(), Registry::with_user("jane").unwrap());
     let image = format!("{}/sample:1", registry.address());

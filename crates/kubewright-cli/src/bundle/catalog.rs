@@ -1,7 +1,9 @@
 //! A file-based catalogue: one package with its channels and releases. Pure: bundle and what the catalogue
 //! holds already -> what it is to hold.
 
-use semver::Version;
+mod channel;
+mod properties;
+
 use serde_json::{Map, Value, json};
 
 use super::csv::Spec;
@@ -27,17 +29,22 @@ pub(crate) enum Error {
     Invalid,
     #[error("the catalogue is of the package `{found}`, not of `{expected}`")]
     Package { found: String, expected: String },
+    #[error(
+        "the channel {channel} would be of no use, {tangle}: say with `spec.replaces` and `spec.skips` what follows what"
+    )]
+    Tangle { channel: String, tangle: String },
 }
 
 /// What is published.
 struct Published<'a> {
+    bundle: &'a Bundle,
     package: &'a str,
     image: &'a str,
     csv: &'a ClusterServiceVersion,
     spec: &'a Spec,
     object: &'a Value,
     channels: Vec<&'a str>,
-    default_channel: &'a str,
+    default_channel: Option<&'a str>,
 }
 
 /// The package that the bundle belongs to.
@@ -54,8 +61,10 @@ pub(crate) fn with(bundle: &Bundle, image: &str, before: &[Value]) -> Result<Vec
             return Err(Error::Package { found, expected: published.package.to_owned() });
         }
     }
-    let mut documents = vec![published.package_document()];
-    documents.extend(published.channel_documents(before));
+    let channels = published.channel_documents(before);
+    published.check(&channels)?;
+    let mut documents = vec![published.package_document(before, &channels)];
+    documents.extend(channels);
     let others = before.iter().filter(|document| {
         document["schema"] == "olm.bundle" && document["name"] != published.csv.name()
     });
@@ -69,9 +78,9 @@ impl<'a> Published<'a> {
         let (_, csv) = bundle.release.as_ref()?;
         let channels: Vec<_> =
             bundle.annotation("channels.v1")?.split(',').map(str::trim).collect();
-        let default_channel =
-            bundle.annotation("channel.default.v1").or(channels.first().copied())?;
+        let default_channel = bundle.annotation("channel.default.v1").map(str::trim);
         Some(Self {
+            bundle,
             package: bundle.annotation("package.v1")?,
             image,
             csv,
@@ -82,11 +91,17 @@ impl<'a> Published<'a> {
         })
     }
 
-    fn package_document(&self) -> Value {
+    /// The default channel is one that there is: what the bundle says, what was said before, or its first.
+    fn package_document(&self, before: &[Value], channels: &[Value]) -> Value {
+        let earlier = before.iter().find(|document| document["schema"] == "olm.package");
+        let earlier = earlier.and_then(|document| document["defaultChannel"].as_str());
+        let is_there = |name: &&str| channels.iter().any(|channel| channel["name"] == **name);
+        let default = [self.default_channel, earlier].into_iter().flatten().find(is_there);
+        let default = default.or(self.channels.first().copied());
         let mut document = json!({
             "schema": "olm.package",
             "name": self.package,
-            "defaultChannel": self.default_channel,
+            "defaultChannel": default,
             "description": self.spec.description,
         });
         if let Some(icon) = self.spec.icon.iter().flatten().next() {
@@ -116,12 +131,22 @@ impl<'a> Published<'a> {
         documents
     }
 
-    fn entries(&self, mut entries: Vec<Value>) -> Vec<Value> {
-        let name = self.csv.name();
-        entries.retain(|entry| entry["name"] != name);
-        let mut entry = json!({"name": name});
-        if let Some(replaced) = self.replaced(&entries) {
-            entry["replaces"] = json!(replaced);
+    /// An error if one of its channels would be of no use; what was so before in others is not its fault.
+    fn check(&self, channels: &[Value]) -> Result<(), Error> {
+        let own = channels.iter().filter(|one| self.channels.iter().any(|it| one["name"] == *it));
+        for channel in own {
+            if let Some(tangle) = channel["entries"].as_array().and_then(|it| channel::tangle(it)) {
+                let channel = channel["name"].as_str().unwrap_or_default().to_owned();
+                return Err(Error::Tangle { channel, tangle });
+            }
+        }
+        Ok(())
+    }
+
+    fn entries(&self, entries: Vec<Value>) -> Vec<Value> {
+        let mut entry = json!({"name": self.csv.name()});
+        if !self.spec.replaces.is_empty() {
+            entry["replaces"] = json!(self.spec.replaces);
         }
         if let Some(skips) = self.object["spec"].get("skips") {
             entry["skips"] = skips.clone();
@@ -129,35 +154,11 @@ impl<'a> Published<'a> {
         if let Some(range) = self.csv.annotation("olm.skipRange") {
             entry["skipRange"] = json!(range);
         }
-        entries.push(entry);
-        entries
-    }
-
-    /// The release that it replaces: the one it names, or the newest before it.
-    fn replaced(&self, entries: &[Value]) -> Option<String> {
-        if !self.spec.replaces.is_empty() {
-            return Some(self.spec.replaces.clone());
-        }
-        let own = version(self.csv.name())?;
-        let names = entries.iter().filter_map(|entry| entry["name"].as_str());
-        let older = names.filter_map(|name| Some((version(name)?, name)));
-        let newest =
-            older.filter(|(version, _)| *version < own).max_by(|one, other| one.0.cmp(&other.0));
-        newest.map(|(_, name)| name.to_owned())
+        channel::with(entries, entry)
     }
 
     fn bundle_document(&self) -> Value {
-        let definitions = &self.spec.customresourcedefinitions;
-        let api = |kind: &str, one: &super::Owned| {
-            let value = json!({"group": one.group(), "kind": one.kind, "version": one.version});
-            json!({"type": kind, "value": value})
-        };
-        let mut properties: Vec<_> =
-            definitions.owned.iter().map(|owned| api("olm.gvk", owned)).collect();
-        properties.extend(definitions.required.iter().map(|one| api("olm.gvk.required", one)));
-        let version = self.spec.version.as_deref().unwrap_or_default();
-        let package = json!({"packageName": self.package, "version": version});
-        properties.push(json!({"type": "olm.package", "value": package}));
+        let mut properties = properties::properties(self.bundle, self.spec, self.package);
         properties.push(json!({"type": "olm.csv.metadata", "value": self.shown()}));
         let own = json!({"name": "", "image": self.image});
         let related = self.spec.related_images.iter();
@@ -187,9 +188,4 @@ impl<'a> Published<'a> {
         shown.extend(lists.map(|(key, value)| (key.to_owned(), value.clone())));
         Value::Object(shown)
     }
-}
-
-/// The version in the name of a release.
-fn version(name: &str) -> Option<Version> {
-    Version::parse(name.split_once(".v")?.1).ok()
 }

@@ -103,6 +103,7 @@ pub(crate) struct Descriptor {
 #[serde(default)]
 pub(crate) struct Services {
     pub(crate) owned: Vec<Service>,
+    pub(crate) required: Vec<Service>,
 }
 
 #[derive(Clone, Debug, Default, Deserialize)]

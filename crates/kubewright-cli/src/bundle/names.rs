@@ -23,6 +23,27 @@ pub(super) fn is_label_value(text: &str) -> bool {
             && text.ends_with(is_edge))
 }
 
+/// What the key of a label or annotation may be: a name, with a domain and a slash before it or not.
+pub(super) fn is_key(text: &str) -> bool {
+    let (domain, name) =
+        text.split_once('/').map_or((None, text), |(domain, name)| (Some(domain), name));
+    domain.is_none_or(is_subdomain) && !name.is_empty() && is_label_value(name)
+}
+
+/// An amount such as `100m`, `1.5Gi` or `1e3`.
+pub(super) fn is_quantity(text: &str) -> bool {
+    const SUFFIXES: [&str; 16] =
+        ["", "n", "u", "m", "k", "M", "G", "T", "P", "E", "Ki", "Mi", "Gi", "Ti", "Pi", "Ei"];
+    let text = text.strip_prefix(['+', '-']).unwrap_or(text);
+    let suffix = text.trim_start_matches(|one: char| one.is_ascii_digit() || one == '.');
+    let number = text.strip_suffix(suffix).unwrap_or_default();
+    let is_number = number.contains(|one: char| one.is_ascii_digit())
+        && number.bytes().filter(|one| *one == b'.').count() <= 1;
+    let exponent = suffix.strip_prefix(['e', 'E']);
+    is_number
+        && (SUFFIXES.contains(&suffix) || exponent.is_some_and(|text| text.parse::<i32>().is_ok()))
+}
+
 /// A lower-case word that begins with a letter, at most 63 characters: RFC 1035.
 pub(super) fn is_label(text: &str) -> bool {
     text.len() <= 63
@@ -99,6 +120,26 @@ mod tests {
         }
         for text in ["example.com", "docs", "", "https://exa mple.com", "mailto:a@b"] {
             assert!(!is_url(text), "{text}");
+        }
+    }
+
+    #[test]
+    fn amounts_are_written_as_kubernetes_reads_them() {
+        for text in ["1", "100m", "1.5Gi", ".5", "5.", "-1", "+2k", "1e3", "1E-3", "3E", "0"] {
+            assert!(is_quantity(text), "{text}");
+        }
+        for text in ["", "m", ".", "128MiB", "1 Gi", "1.2.3", "1K", "1e", "1ee3", "one", "--1"] {
+            assert!(!is_quantity(text), "{text}");
+        }
+    }
+
+    #[test]
+    fn keys_may_have_a_domain() {
+        for text in ["a", "app.kubernetes.io/name", "A_b.c"] {
+            assert!(is_key(text), "{text}");
+        }
+        for text in ["", "a/", "/a", "a b", "A.example.com/a", "a/b/c", "-a"] {
+            assert!(!is_key(text), "{text}");
         }
     }
 }

@@ -7,7 +7,7 @@ use serde::Deserialize;
 use serde::de::DeserializeOwned;
 use serde_json::Value;
 
-use super::{Annotations, Bundle, Findings, MANIFESTS, METADATA, Manifest};
+use super::{Annotations, Bundle, Findings, MANIFESTS, METADATA, Manifest, typed};
 
 const DEFINITION: &str = "apiextensions.k8s.io/v1";
 
@@ -76,7 +76,11 @@ impl Bundle {
         match object["kind"].as_str() {
             Some("ClusterServiceVersion") => self.release(file, &object),
             Some("CustomResourceDefinition") => self.definition(file, &object),
-            _ => {}
+            _ => {
+                if let Some(reason) = typed::object(&object) {
+                    mistyped(&mut self.unread, file, &reason);
+                }
+            }
         }
         self.manifests.push(Manifest { file: file.to_owned(), object });
     }
@@ -88,6 +92,9 @@ impl Bundle {
             return self.unread.error("content/one-csv", file, wrong, remedy);
         }
         if let Some(release) = decoded(&mut self.unread, file, object) {
+            if let Some(reason) = typed::release(object) {
+                mistyped(&mut self.unread, file, &reason);
+            }
             self.release = Some((file.to_owned(), release));
         }
     }
@@ -136,14 +143,18 @@ fn undecodable(findings: &mut Findings, file: &str, reason: &str) {
     findings.error("content/object", file, wrong, remedy);
 }
 
+fn mistyped(findings: &mut Findings, file: &str, reason: &str) {
+    let wrong = format!("a field is of the wrong type: {reason}");
+    let remedy = "Give the field the type that its definition says.";
+    findings.error("content/type", file, wrong, remedy);
+}
+
 /// The object as its type, or a finding.
 fn decoded<T: DeserializeOwned>(findings: &mut Findings, file: &str, object: &Value) -> Option<T> {
     match serde_json::from_value(object.clone()) {
         Ok(typed) => Some(typed),
         Err(error) => {
-            let wrong = format!("a field is of the wrong type: {error}");
-            let remedy = "Give the field the type that its definition says.";
-            findings.error("content/type", file, wrong, remedy);
+            mistyped(findings, file, &error.to_string());
             None
         }
     }

@@ -71,12 +71,11 @@ fn whatever_stands_in_the_place_of_a_value_is_judged() {
 
 #[test]
 fn a_file_that_grows_while_it_is_read_is_refused() {
-    let laughs: String = (1..12)
-        .map(|level| {
-            let before = format!("*a{}, ", level - 1).repeat(10);
-            format!("a{level}: &a{level} [{}]\n", before.trim_end_matches(", "))
-        })
-        .collect();
+    let laughs = (1..12).map(|level| {
+        let before = format!("*a{}, ", level - 1).repeat(10);
+        format!("a{level}: &a{level} [{}]\n", before.trim_end_matches(", "))
+    });
+    let laughs = laughs.collect::<Vec<_>>().concat();
     let texts = [
         format!("a0: &a0 ha\n{laughs}"),
         "[".repeat(200_000),

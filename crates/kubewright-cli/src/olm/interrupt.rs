@@ -5,7 +5,10 @@ use std::future::Future;
 
 use tokio::signal::unix::{SignalKind, signal};
 
-/// Does `work`, unless Ctrl-C or a request to end comes first. `way_out` is said then, and after a refusal.
+use super::wait::GaveUp;
+
+/// Does `work`, unless Ctrl-C or a request to end comes first. `way_out` is said then, and after a refusal or where
+/// nothing came of a step.
 pub(crate) async fn unless_interrupted<T>(
     way_out: &str,
     work: impl Future<Output = anyhow::Result<T>>,
@@ -35,6 +38,9 @@ fn advised(error: anyhow::Error, way_out: &str) -> anyhow::Error {
         let advice = "your user may not do all that this takes: use the kubeconfig of somebody who may, such as a \
                       cluster administrator";
         return error.context(format!("{advice}; {way_out}"));
+    }
+    if error.is::<GaveUp>() {
+        return anyhow::anyhow!("{error:#}; {way_out}");
     }
     error
 }
@@ -73,6 +79,12 @@ mod tests {
             assert!(text.starts_with("your user may not"), "{text}");
             assert!(text.contains("way out") && text.contains("is forbidden"), "{text}");
         }
+    }
+
+    #[test]
+    fn whoever_waited_in_vain_is_told_the_way_out() {
+        let error = advised(GaveUp("csv/a: broken".to_owned()).into(), "way out");
+        assert_eq!(format!("{error:#}"), "csv/a: broken; way out");
     }
 
     #[test]

@@ -9,7 +9,7 @@ use serde_json::{Value, json};
 use ureq::tls::{RootCerts, TlsConfig};
 
 use super::OLM;
-use super::objects::text;
+use super::objects::{name, text};
 
 /// For a connection; whoever takes longer is not there.
 const CONNECT: Duration = Duration::from_secs(10);
@@ -57,6 +57,23 @@ pub(crate) fn prepared(mut documents: Vec<Value>, version: &str) -> Vec<Value> {
         document["metadata"]["labels"][OLM] = json!(version);
     }
     documents
+}
+
+/// Kinds of which one may be there before OLM is, with what is in it.
+pub(crate) const SHARED: [(&str, &str); 2] =
+    [("v1", "Namespace"), ("apiextensions.k8s.io/v1", "CustomResourceDefinition")];
+
+/// Without the label on those of the `SHARED` kind that are called as one of `theirs`: whoever takes OLM off again must
+/// leave them.
+pub(crate) fn left_to_others(documents: &mut [Value], kind: &str, theirs: &[String]) {
+    let is_theirs = |document: &&mut Value| {
+        text(document, "/kind") == kind && theirs.iter().any(|one| one == name(document))
+    };
+    for document in documents.iter_mut().filter(is_theirs) {
+        if let Some(labels) = document["metadata"]["labels"].as_object_mut() {
+            labels.remove(OLM);
+        }
+    }
 }
 
 /// Namespaces and kinds before what is in them and of them; the rest as it came.
@@ -152,6 +169,21 @@ mod tests {
         let order: Vec<_> = prepared.iter().map(|one| text(one, "/kind")).collect();
         assert_eq!(order, ["Namespace", "CustomResourceDefinition", "ClusterRole", "Deployment"]);
         assert!(prepared.iter().all(|one| one["metadata"]["labels"][OLM] == "0.28.0"));
+    }
+
+    #[test]
+    fn a_namespace_that_was_there_before_gets_no_label_and_so_outlives_olm() {
+        let document = |kind: &str, name: &str| json!({ "kind": kind, "metadata": { "name": name, "labels": { "a": "b" } } });
+        let documents = [
+            document("Namespace", "operators"),
+            document("Namespace", "olm"),
+            document("ServiceAccount", "operators"),
+        ];
+        let mut documents = prepared(documents.to_vec(), "0.28.0");
+        left_to_others(&mut documents, "Namespace", &["operators".to_owned(), "x".to_owned()]);
+        let labels: Vec<_> = documents.iter().map(|one| &one["metadata"]["labels"]).collect();
+        let labelled = json!({ "a": "b", OLM: "0.28.0" });
+        assert_eq!(labels, [&json!({ "a": "b" }), &labelled, &labelled]);
     }
 
     #[test]

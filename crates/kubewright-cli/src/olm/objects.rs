@@ -6,8 +6,6 @@ use kube::core::{ApiResource, GroupVersionKind};
 use kube::{Api, Client, Error};
 use serde_json::Value;
 
-use super::bundle_selector;
-
 /// What holds and serves a catalogue of `run bundle`.
 const SERVER: [(&str, &str); 3] =
     [("apps/v1", "Deployment"), ("v1", "Service"), ("v1", "ConfigMap")];
@@ -50,10 +48,15 @@ impl Kind {
     }
 }
 
-/// A kind by its version and name, for those whose plural is the name with an `s` or `es`.
+/// A kind by its version and name, for those whose plural is the name with an `s`, `es` or `ies`.
 pub(crate) fn resource(api_version: &str, kind: &str) -> ApiResource {
     let (group, version) = api_version.rsplit_once('/').unwrap_or(("", api_version));
-    let plural = format!("{}{}", kind.to_lowercase(), if kind.ends_with('s') { "es" } else { "s" });
+    let singular = kind.to_lowercase();
+    let plural = match singular.strip_suffix('y') {
+        Some(stem) => format!("{stem}ies"),
+        None if singular.ends_with('s') => singular + "es",
+        None => singular + "s",
+    };
     ApiResource::from_gvk_with_plural(&GroupVersionKind::gvk(group, version, kind), &plural)
 }
 
@@ -107,12 +110,33 @@ impl Objects {
         }
     }
 
-    /// What holds and serves the catalogues of a package.
-    pub(crate) async fn servers(&self, package: &str) -> Result<Vec<Value>, Error> {
+    /// What objects of a kind are called that have these labels.
+    pub(crate) async fn names(
+        &self,
+        kind: &ApiResource,
+        labels: &str,
+    ) -> Result<Vec<String>, Error> {
+        let list = self.api(kind).list_metadata(&ListParams::default().labels(labels)).await?;
+        Ok(list.items.iter().map(kube::ResourceExt::name_any).collect())
+    }
+
+    /// What holds and serves the catalogues that have these labels.
+    pub(crate) async fn servers(&self, labels: &str) -> Result<Vec<Value>, Error> {
         let mut found = Vec::new();
         for (api_version, kind) in SERVER {
             let kind = resource(api_version, kind);
-            found.extend(self.labelled(&kind, &bundle_selector(package)).await?);
+            found.extend(self.labelled(&kind, labels).await?);
+        }
+        Ok(found)
+    }
+
+    /// The pods of the operator that a release is.
+    pub(crate) async fn operator(&self, release: &Value) -> Result<Vec<Pod>, Error> {
+        let mut found = Vec::new();
+        for (deployment, labels) in selectors(release) {
+            found.extend(
+                self.pods(&labels).await?.into_iter().filter(|pod| is_of(pod, &deployment)),
+            );
         }
         Ok(found)
     }
@@ -149,15 +173,22 @@ pub(crate) fn name(object: &Value) -> &str {
     text(object, "/metadata/name")
 }
 
-/// By which labels the pods of a release are found, for each of its Deployments.
-pub(crate) fn selectors(release: &Value) -> Vec<String> {
+/// By which labels the pods of a release are found, with the name of the Deployment that has them.
+fn selectors(release: &Value) -> Vec<(String, String)> {
     let deployments = release.pointer("/spec/install/spec/deployments").and_then(Value::as_array);
     let labels = deployments.into_iter().flatten().filter_map(|deployment| {
         let labels = deployment.pointer("/spec/selector/matchLabels")?.as_object()?;
         let pairs = labels.iter().map(|(key, value)| format!("{key}={}", text(value, "")));
-        Some(pairs.collect::<Vec<_>>().join(","))
+        Some((text(deployment, "/name").to_owned(), pairs.collect::<Vec<_>>().join(",")))
     });
-    labels.filter(|selector| !selector.is_empty()).collect()
+    labels.filter(|(_, labels)| !labels.is_empty()).collect()
+}
+
+/// True if a `ReplicaSet` of the Deployment made the pod. Labels alone do not tell: many operators have the same.
+fn is_of(pod: &Pod, deployment: &str) -> bool {
+    let owners = pod.metadata.owner_references.iter().flatten();
+    let mut sets = owners.filter(|one| one.kind == "ReplicaSet");
+    sets.any(|set| set.name.rsplit_once('-').is_some_and(|(before, _)| before == deployment))
 }
 
 #[cfg(test)]
@@ -167,11 +198,31 @@ mod tests {
     use super::*;
 
     #[test]
+    fn kinds_have_the_plurals_that_the_server_knows() {
+        let plural = |kind| resource("v1", kind).plural;
+        let all = ["Role", "StorageClass", "NetworkPolicy"].map(plural);
+        assert_eq!(all, ["roles", "storageclasses", "networkpolicies"]);
+    }
+
+    #[test]
     fn the_pods_of_a_release_are_found_by_its_deployments() {
-        let deployment =
-            json!({ "spec": { "selector": { "matchLabels": { "a": "1", "b": "2" } } } });
+        let deployment = json!({ "name": "x", "spec": { "selector": { "matchLabels": { "a": "1", "b": "2" } } } });
         let release = json!({ "spec": { "install": { "spec": { "deployments": [deployment] } } } });
-        assert_eq!(selectors(&release), ["a=1,b=2"]);
+        assert_eq!(selectors(&release), [("x".to_owned(), "a=1,b=2".to_owned())]);
         assert!(selectors(&json!({})).is_empty());
+    }
+
+    #[test]
+    fn the_neighbour_s_pods_are_not_ours_although_they_have_the_same_labels() {
+        let pod = |set: &str| {
+            let owner =
+                json!({ "apiVersion": "apps/v1", "kind": "ReplicaSet", "name": set, "uid": "1" });
+            serde_json::from_value(json!({ "metadata": { "ownerReferences": [owner] } })).unwrap()
+        };
+        assert!(is_of(&pod("pots-manager-7d9f5"), "pots-manager"));
+        for other in ["pans-manager-7d9f5", "pots-manager-two-7d9f5", "pots-manager"] {
+            assert!(!is_of(&pod(other), "pots-manager"), "{other}");
+        }
+        assert!(!is_of(&Pod::default(), ""));
     }
 }

@@ -16,6 +16,7 @@ use kube::api::{DeleteParams, DynamicObject, Patch, PatchParams};
 use kube::core::ApiResource;
 use kube::{Api, Client, Error, ResourceExt as _};
 use kubewright::cluster::{Change, Step};
+use kubewright_testenv::progress::elapsed;
 use serde_json::{Value, json};
 
 use super::objects::{Objects, name, resource, text};
@@ -76,16 +77,17 @@ async fn remove_named(
         if left.metadata.deletion_timestamp.is_none() {
             break; // somebody has made a new one
         }
-        let finalizers = left.finalizers().join(", ");
+        let finalizers = left.finalizers();
         if begun.elapsed() > LIMIT {
+            let finalizers = finalizers.join(", ");
             anyhow::bail!(
                 "{shown}/{name} is still there after {LIMIT:?}; it has the finalizers [{finalizers}]"
             );
         }
         // A namespace has none of its own and goes when it is empty; what waits for its pods is waited for.
-        let is_held = !finalizers.is_empty() && !finalizers.contains("foregroundDeletion");
+        let is_held = !finalizers.is_empty() && !finalizers.iter().any(|one| is_of_kubernetes(one));
         if begun.elapsed() > PATIENCE && is_held && !is_freed {
-            free(api, kind, name, &finalizers).await?;
+            free(api, kind, name, finalizers, PATIENCE).await?;
             is_freed = true;
         }
         tokio::time::sleep(POLL).await;
@@ -94,23 +96,34 @@ async fn remove_named(
     Ok(())
 }
 
-/// Takes all finalizers off, and says so.
+/// Takes the finalizers off that somebody has put on, and says so.
 async fn free(
     api: &Api<DynamicObject>,
     kind: &ApiResource,
     name: &str,
-    finalizers: &str,
+    finalizers: &[String],
+    after: Duration,
 ) -> anyhow::Result<()> {
-    let shown = shown(kind);
+    let (kept, taken): (Vec<_>, Vec<_>) =
+        finalizers.iter().cloned().partition(|one| is_of_kubernetes(one));
+    if taken.is_empty() {
+        return Ok(());
+    }
+    let (shown, taken, after) = (shown(kind), taken.join(", "), elapsed(after));
     style::warn(&format!(
-        "{shown}/{name} waits for {finalizers}, and nobody does that work: taken off after {PATIENCE:?}"
+        "{shown}/{name} waits for {taken}, and nobody has done that work: taken off after {after}"
     ));
-    let patch = Patch::Merge(json!({ "metadata": { "finalizers": null } }));
+    let patch = Patch::Merge(json!({ "metadata": { "finalizers": kept } }));
     match api.patch(name, &PatchParams::default(), &patch).await {
         Ok(_) => Ok(()),
         Err(Error::Api(status)) if status.code == 404 => Ok(()),
         Err(error) => Err(error).with_context(|| format!("cannot free {shown}/{name}")),
     }
+}
+
+/// True if the garbage collector does what the finalizer waits for: without it, what belongs to the object may stay.
+fn is_of_kubernetes(finalizer: &str) -> bool {
+    matches!(finalizer, "foregroundDeletion" | "orphan")
 }
 
 /// As `kubectl` prints a kind.

@@ -4,7 +4,9 @@ use std::collections::BTreeMap;
 use std::path::Path;
 
 use anyhow::Context as _;
+use kubewright_testenv::cache::hex;
 use kubewright_testenv::progress::Progress;
+use sha2::{Digest as _, Sha256};
 
 use crate::bundle::{self, Bundle};
 use crate::registry::{self, Image};
@@ -14,6 +16,9 @@ const PARTS: [(&str, &str); 2] = [
     ("operators.operatorframework.io.bundle.manifests.v1", "manifests/"),
     ("operators.operatorframework.io.bundle.metadata.v1", "metadata/"),
 ];
+
+/// What labels of a bundle's image begin with.
+const LABEL: &str = "operators.operatorframework.io.bundle.";
 
 /// A bundle with what OLM has to be told of it.
 #[derive(Debug)]
@@ -26,6 +31,15 @@ pub(crate) struct Release {
     pub(crate) name: String,
     /// All that it is in, the default one first.
     pub(crate) channels: Vec<String>,
+    /// Of what OLM installs of it.
+    pub(crate) digest: String,
+}
+
+impl Release {
+    /// What its Subscription says that it was made for.
+    pub(crate) fn content(&self) -> String {
+        format!("{} {}", self.name, self.digest)
+    }
 }
 
 /// Reads what `text` names: a folder if there is one, else an image. `plain` speaks HTTP to a registry that is
@@ -39,11 +53,39 @@ pub(crate) fn read(text: &str, plain: bool) -> anyhow::Result<Release> {
         !text.starts_with(['.', '/']),
         "there is no folder {text}: `kubewright bundle` makes one"
     );
+    let (bundle, image) = pulled(text, plain)?;
+    release(bundle, Some(image.to_string()), text)
+}
+
+/// What `text` names, which need not be fit to be run: an image only if that says where it is, or has a tag or a
+/// digest, since most that is no folder is one that is not there.
+pub(crate) fn bundle(text: &str) -> anyhow::Result<Bundle> {
+    if Path::new(text).is_dir() || !is_image(text) {
+        return bundle::read(Path::new(text));
+    }
+    Ok(pulled(text, false)?.0)
+}
+
+fn is_image(text: &str) -> bool {
+    let first = text.split('/').next().unwrap_or_default();
+    let has_registry = text.contains('/') && (first == "localhost" || first.contains('.'));
+    !text.starts_with(['.', '/']) && (has_registry || text.contains([':', '@']))
+}
+
+fn pulled(text: &str, plain: bool) -> anyhow::Result<(Bundle, Image)> {
     let image: Image = text.parse().map_err(anyhow::Error::msg)?;
     let step = format!("reading {image}");
-    let content = Progress::Shown.step(&step, || registry::pull(&image, plain))?;
+    let content = Progress::Shown.step(&step, || registry::pull(&image, plain, no_bundle))?;
     let files = placed(&content.labels, content.files);
-    release(Bundle::of(files), Some(image.to_string()), text)
+    Ok((Bundle::of(files), image))
+}
+
+/// Why an image with these labels is no bundle, if it is none: that of an operator is far larger.
+fn no_bundle(labels: &BTreeMap<String, String>) -> Option<String> {
+    let is_one = labels.keys().any(|label| label.starts_with(LABEL));
+    (!is_one).then(|| {
+        format!("it is no bundle, it has no label {LABEL}…; `kubewright bundle build` makes one")
+    })
 }
 
 /// The files of an image where they would be in a folder.
@@ -77,7 +119,19 @@ fn release(bundle: Bundle, image: Option<String>, text: &str) -> anyhow::Result<
     let default = bundle.annotation("channel.default.v1").map(str::trim).unwrap_or_default();
     let mut channels: Vec<_> = channels.split(',').map(|one| one.trim().to_owned()).collect();
     channels.sort_by_key(|channel| channel != default); // stable: the others stay in their order
-    Ok(Release { bundle, image, package, name, channels })
+    let digest = digest(&bundle.files);
+    Ok(Release { bundle, image, package, name, channels, digest })
+}
+
+/// Of the files that make the release what it is, and their names.
+fn digest(files: &BTreeMap<String, Vec<u8>>) -> String {
+    let is_part = |path: &str| PARTS.iter().any(|(_, part)| path.starts_with(part));
+    let mut hasher = Sha256::new();
+    for (path, content) in files.iter().filter(|(path, _)| is_part(path)) {
+        hasher.update(format!("{path}\n{}\n", content.len()));
+        hasher.update(content);
+    }
+    format!("sha256:{}", hex(&hasher.finalize()))
 }
 
 #[cfg(test)]
@@ -106,11 +160,43 @@ mod tests {
     }
 
     #[test]
+    fn what_is_no_folder_is_an_image_only_if_it_looks_like_one() {
+        for image in ["example.com/a", "localhost/a", "localhost:1/a", "me/a:1", "a@sha256:0"] {
+            assert!(is_image(image), "{image}");
+        }
+        for folder in ["bundle", "operators/a/0.0.1", "./a:1", "../example.com/a", "/a.b/c"] {
+            assert!(!is_image(folder), "{folder}");
+        }
+        assert!(bundle("none/bundle").unwrap_err().to_string().contains("no folder none/bundle"));
+    }
+
+    #[test]
+    fn the_image_of_an_operator_is_no_bundle() {
+        let label = |name: &str| BTreeMap::from([(name.to_owned(), String::new())]);
+        assert_eq!(no_bundle(&label(PARTS[0].0)), None);
+        let reason = no_bundle(&label("org.opencontainers.image.title")).unwrap();
+        assert!(reason.contains("kubewright bundle build"), "{reason}");
+    }
+
+    #[test]
     fn an_image_may_keep_its_manifests_elsewhere_and_says_so() {
         let label = (PARTS[0].0.to_owned(), "deploy/olm/".to_owned());
         let placed = placed(&BTreeMap::from([label]), files("deploy/olm"));
         assert!(placed.contains_key("manifests/csv.yaml"), "{placed:?}");
         assert!(placed.contains_key("metadata/annotations.yaml"));
+    }
+
+    #[test]
+    fn another_content_is_another_digest_and_its_tests_do_not_count() {
+        let of = |edit: fn(&mut BTreeMap<String, Vec<u8>>)| {
+            let mut files = files("manifests");
+            edit(&mut files);
+            digest(&files)
+        };
+        let first = of(|_| {});
+        assert_eq!(first, of(|files| drop(files.insert("tests/a.yaml".to_owned(), vec![1]))));
+        assert_ne!(first, of(|files| files.get_mut("manifests/csv.yaml").unwrap().push(b'\n')));
+        assert_ne!(first, of(|files| drop(files.insert("manifests/a.yaml".to_owned(), vec![]))));
     }
 
     #[test]

@@ -11,6 +11,11 @@ use super::patience::{Patience, Verdict};
 /// Between two looks.
 const PAUSE: Duration = Duration::from_millis(500);
 
+/// Why nothing comes of a step, and what to do.
+#[derive(Debug, thiserror::Error)]
+#[error("{0}")]
+pub(crate) struct GaveUp(pub(crate) String);
+
 /// Looks until it is done; an error says what was waited for, why, and what to do.
 pub(crate) async fn until<T>(
     limit: Duration,
@@ -21,7 +26,7 @@ pub(crate) async fn until<T>(
         let seen = look().await?;
         match patience.judge(begun.elapsed(), seen) {
             Verdict::Done(value) => return Ok(value),
-            Verdict::GiveUp(why) => anyhow::bail!(why),
+            Verdict::GiveUp(why) => return Err(GaveUp(why).into()),
             Verdict::Again(line) => {
                 if let Some(line) = line {
                     Progress::Shown.note(&line);

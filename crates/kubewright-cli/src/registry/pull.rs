@@ -69,14 +69,22 @@ pub(crate) struct Content {
     pub(crate) files: BTreeMap<String, Vec<u8>>,
 }
 
-/// Reads `image`. `plain` speaks HTTP to a registry that is not on this machine.
-pub(crate) fn pull(image: &Image, plain: bool) -> anyhow::Result<Content> {
+/// Reads `image`. `plain` speaks HTTP to a registry that is not on this machine. What `refused` says against its labels
+/// is an error before any of its layers is read.
+pub(crate) fn pull(
+    image: &Image,
+    plain: bool,
+    refused: fn(&BTreeMap<String, String>) -> Option<String>,
+) -> anyhow::Result<Content> {
     let credentials = Credentials::find(image.reference.login())?;
     let session = Session::new(image.reference.clone(), plain, credentials);
     let mut reader = Reader { session, name: image.to_string() };
     let version = image.digest.clone().unwrap_or_else(|| image.reference.tag.clone());
     let manifest = reader.manifest(&version)?;
     let mut content = Content { labels: reader.labels(&manifest)?, files: BTreeMap::new() };
+    if let Some(reason) = refused(&content.labels) {
+        return Err(reader.unusable(&reason).into());
+    }
     for layer in manifest["layers"].as_array().into_iter().flatten() {
         let bytes = reader.blob(layer)?;
         unpack(&bytes, &mut content.files).map_err(|error| reader.unusable(&error.to_string()))?;

@@ -16,11 +16,14 @@ use super::challenge::Challenge;
 use super::credentials::Credentials;
 use super::error::PushError;
 use super::reference::Reference;
+use crate::archive::megabytes;
 
 /// For a connection; a registry that takes longer is not there.
 const CONNECT: Duration = Duration::from_secs(10);
 /// For one answer after a request is sent; registries store what they got before they answer.
 const ANSWER: Duration = Duration::from_mins(2);
+/// Between two pieces of what is read or written; a connection that is silent for longer is dead.
+const SILENCE: Duration = Duration::from_secs(30);
 /// What is understood of what a registry keeps.
 const ACCEPTED: &str = "application/vnd.oci.image.index.v1+json, \
     application/vnd.docker.distribution.manifest.list.v2+json, \
@@ -45,6 +48,7 @@ pub(super) struct Session {
     /// `https://registry.example.com`
     origin: String,
     authorization: Option<String>,
+    silence: Duration,
 }
 
 impl Session {
@@ -55,10 +59,13 @@ impl Session {
             .http_status_as_error(false)
             .timeout_connect(Some(CONNECT))
             .timeout_recv_response(Some(ANSWER))
+            .timeout_per_read(Some(ANSWER)) // the first one is for the answer itself
+            .timeout_per_write(Some(SILENCE))
             .tls_config(tls)
             .build();
         let origin = format!("{scheme}://{}", reference.host());
-        Self { agent: agent.into(), reference, credentials, origin, authorization: None }
+        let (agent, authorization, silence) = (agent.into(), None, SILENCE);
+        Self { agent, reference, credentials, origin, authorization, silence }
     }
 
     /// The address of something of the repository.
@@ -81,8 +88,18 @@ impl Session {
         let mut response = self.send(&Method::GET, address, &Content::Nothing)?;
         let status = response.status().as_u16();
         if status == 200 {
+            let too_large = || {
+                let reason = format!("a part of it has more than {}", megabytes(LARGEST));
+                PushError::Unusable { image: image.to_owned(), reason }
+            };
+            if response.body().content_length().is_some_and(|length| length > LARGEST) {
+                return Err(too_large());
+            }
             let read = response.body_mut().with_config().limit(LARGEST).read_to_vec();
-            return read.map_err(|error| self.unreachable(error));
+            return read.map_err(|error| match error {
+                ureq::Error::BodyExceedsLimit(_) => too_large(),
+                error => self.unreachable(error),
+            });
         }
         let said = said(&response.body_mut().read_to_string().unwrap_or_default());
         let (registry, image) = (self.reference.registry.clone(), image.to_owned());
@@ -155,7 +172,9 @@ impl Session {
         let failed = |error| self.unreachable(error);
         let answer = match content {
             Content::Nothing if method == Method::HEAD || method == Method::GET => {
-                self.agent.run(request.body(()).map_err(|error| failed(error.into()))?)
+                let request = request.body(()).map_err(|error| failed(error.into()))?;
+                let request = self.agent.configure_request(request);
+                self.agent.run(request.timeout_per_read(Some(self.silence)).build())
             }
             Content::Nothing => {
                 self.agent.run(request.body("").map_err(|error| failed(error.into()))?)
@@ -263,4 +282,41 @@ fn said(text: &str) -> String {
     let answer: serde_json::Value = serde_json::from_str(text).unwrap_or_default();
     let message = answer["errors"][0]["message"].as_str();
     message.map(|message| format!(" ({message})")).unwrap_or_default()
+}
+
+#[cfg(test)]
+mod tests {
+    use std::io::{Read as _, Write as _};
+    use std::net::TcpListener;
+
+    use super::*;
+
+    /// A registry that begins an answer of that size, and says no more.
+    fn begun(size: u64) -> Session {
+        let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+        let reference = format!("{}/a:1", listener.local_addr().unwrap()).parse().unwrap();
+        std::thread::spawn(move || {
+            let (mut stream, _) = listener.accept().unwrap();
+            let _ = stream.read(&mut [0; 1024]).unwrap(); // the request, which fits
+            write!(stream, "HTTP/1.1 200 OK\r\nContent-Length: {size}\r\n\r\nbegin").unwrap();
+            let _ = stream.read(&mut [0; 1024]); // until the other side has enough
+        });
+        Session::new(reference, false, None)
+    }
+
+    #[test]
+    fn a_registry_that_falls_silent_is_not_waited_for_for_ever() {
+        let mut session = begun(1000);
+        session.silence = Duration::from_millis(100);
+        let error = session.get(&session.address("blobs/a"), "a:1").unwrap_err();
+        assert!(matches!(error, PushError::Unreachable { .. }), "{error}");
+    }
+
+    #[test]
+    fn what_is_too_large_is_not_asked_for_again() {
+        let mut session = begun(LARGEST + 1);
+        let error = session.get(&session.address("blobs/a"), "a:1").unwrap_err();
+        assert_eq!(error.to_string(), "cannot use a:1: a part of it has more than 33.5 MB");
+        assert!(!error.is_transient());
+    }
 }

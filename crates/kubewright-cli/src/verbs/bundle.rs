@@ -29,7 +29,7 @@ enum Verb {
     /// installed or is not taken by a catalogue, and make the exit code 1; warnings are what will be regretted.
     ///
     /// With `-o json` the keys are `errors` and `warnings` (their numbers) and `findings`, each with `id`,
-    /// `severity`, `file`, `wrong` and `remedy`. Needs nothing but the folder.
+    /// `severity`, `file`, `wrong` and `remedy`. Needs nothing but the folder, or the registry that the image is in.
     #[command(
         after_help = "Example:\n  kubewright bundle validate\n  kubewright bundle validate bundle -o json"
     )]

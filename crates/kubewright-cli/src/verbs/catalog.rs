@@ -10,16 +10,16 @@ use serde_json::Value;
 use crate::bundle::{self, catalog};
 use crate::output;
 use crate::project::Project;
-use crate::registry::Reference;
+use crate::registry::Image;
 
 #[derive(Debug, Args)]
 pub(super) struct Catalog {
     /// The folder of the bundle
     #[arg(default_value = "bundle", value_name = "FOLDER")]
     folder: PathBuf,
-    /// The bundle's image, where it was pushed to [default: the project's with `-bundle`]
+    /// The bundle's image, where it was pushed to, with its tag or its digest [default: the project's with `-bundle`]
     #[arg(long, value_name = "IMAGE")]
-    bundle_image: Option<Reference>,
+    bundle_image: Option<Image>,
     /// The folder of the catalogue
     #[arg(long, default_value = "catalog", value_name = "FOLDER")]
     output: PathBuf,
@@ -32,12 +32,12 @@ impl Catalog {
         let has_errors = bundle.findings().iter().any(|it| it.severity == bundle::Severity::Error);
         anyhow::ensure!(!has_errors, catalog::Error::Invalid);
         let image = match bundle_image {
-            Some(image) => image,
-            None => Project::find()?.bundle_image_or(None)?,
+            Some(image) => image.to_string(),
+            None => Project::find()?.bundle_image_or(None)?.to_string(),
         };
         let package = catalog::package(&bundle)?;
         let path = output.join(package).join("catalog.yaml");
-        let documents = catalog::with(&bundle, &image.to_string(), &existing(&path)?)?;
+        let documents = catalog::with(&bundle, &image, &existing(&path)?)?;
         write(&path, &yaml::documents(&documents)?)?;
         let dockerfile = output.with_extension("Dockerfile");
         write(&dockerfile, &self::dockerfile(&output))?;

@@ -3,6 +3,8 @@
 
 use clap::Args;
 
+use super::ignored::CleanupFlags;
+use super::olm::Limit;
 use crate::cluster::Cluster;
 use crate::olm::interrupt::unless_interrupted;
 use crate::olm::removal::package::Package;
@@ -19,16 +21,26 @@ pub(super) struct Cleanup {
     #[arg(long)]
     keep_crd: bool,
     #[command(flatten)]
+    limit: Limit,
+    #[command(flatten)]
     cluster: Cluster,
+    #[command(flatten)]
+    ignored: CleanupFlags,
 }
 
 impl Cleanup {
     pub(super) fn run(&self) -> anyhow::Result<()> {
+        self.ignored.say();
         self.cluster.connected(async |client| {
             let namespace = self.namespace.as_deref().unwrap_or(client.default_namespace());
             let name = self.package.as_str();
-            let package =
-                Package { client: &client, name, namespace, keep_definitions: self.keep_crd };
+            let package = Package {
+                client: &client,
+                name,
+                namespace,
+                keep_definitions: self.keep_crd || self.ignored.keeps_definitions(),
+                limit: self.limit.timeout,
+            };
             let way_out = "the rest is still there, and the same command removes it";
             let found = unless_interrupted(way_out, package.remove()).await?;
             output::write(if found {

@@ -1,9 +1,13 @@
 //! Flags of Kubebuilder's and Operator SDK's that mean nothing here: accepted, so that lines from tutorials
 //! work as they are, and named with the reason.
 
+mod olm;
+
 use std::io::Write as _;
 
 use clap::Args;
+
+pub(super) use olm::{BundleFlags, CleanupFlags, OlmFlags, ValidateFlags};
 
 /// Those of `init` and `new`.
 #[derive(Debug, Args)]

@@ -12,6 +12,7 @@ use kube::{Api, Client, Error};
 use kubewright::cluster::{self, Step};
 use serde::Serialize;
 
+use super::ignored::BundleFlags;
 use super::olm::Limit;
 use crate::cluster::{Cluster, note, print};
 use crate::olm::catalogue::Catalogue;
@@ -91,6 +92,8 @@ struct What {
     cluster: Cluster,
     #[command(flatten)]
     format: Format,
+    #[command(flatten)]
+    ignored: BundleFlags,
 }
 
 /// What runs now.
@@ -127,7 +130,8 @@ impl What {
         &self,
         work: impl AsyncFnOnce(&Steps<'_>, &Release) -> anyhow::Result<()>,
     ) -> anyhow::Result<()> {
-        let release = source::read(&self.bundle, self.plain_http)?;
+        self.ignored.say();
+        let release = source::read(&self.bundle, self.plain_http || self.ignored.is_plain())?;
         self.cluster.connected(async |client| {
             let namespace =
                 self.namespace.as_deref().unwrap_or(client.default_namespace()).to_owned();
@@ -154,11 +158,11 @@ impl What {
 
 /// A release that is not there yet, or is on its way.
 async fn install(steps: &Steps<'_>, release: &Release, asked: Option<Mode>) -> anyhow::Result<()> {
-    let Release { bundle, image, package, name, channels } = release;
+    let Release { bundle, image, package, name, .. } = release;
     let within = Objects::within(steps.client, steps.namespace);
     let subscriptions = within.all(Kind::Subscription).await;
     let subscriptions = subscriptions.context("cannot look at the Subscriptions")?;
-    standing::may_install(&subscriptions, package, name)?;
+    standing::may_install(&subscriptions, release)?;
     let mode = Mode::chosen(asked, bundle)?;
     let groups = within.all(Kind::OperatorGroup).await;
     let groups = groups.context("cannot look at the OperatorGroups")?;
@@ -169,8 +173,7 @@ async fn install(steps: &Steps<'_>, release: &Release, asked: Option<Mode>) -> a
     cluster::apply(steps.client, MANAGER, &group, &mut tell).await?;
     steps.serve(&catalogue).await?;
     steps.connect(&catalogue).await?;
-    let channel = channels.first().map(String::as_str).unwrap_or_default();
-    steps.subscribe(package, channel, name).await?;
+    steps.subscribe(release).await?;
     follow(steps, package, name).await?;
     steps.sweep(&catalogue).await
 }
@@ -205,6 +208,12 @@ mod tests {
     fn asked(line: &str) -> Option<Result<RunBundle, clap::Error>> {
         let words: Vec<_> = line.split_whitespace().map(str::to_owned).collect();
         RunBundle::asked_for(&words)
+    }
+
+    #[test]
+    fn a_line_of_operator_sdk_s_is_taken() {
+        let line = "bundle a:1 --timeout 2m0s --skip-tls --index-image b:1 -n c";
+        assert!(asked(line).unwrap().is_ok());
     }
 
     #[test]

@@ -171,6 +171,17 @@ fn a_later_release_replaces_the_one_before_it() {
     assert_eq!(documents.len(), 5);
 }
 
+/// What `bundle push` prints can be used as it is.
+#[test]
+fn a_bundle_s_image_is_named_by_its_digest_too() {
+    let folder = Folder::good();
+    let image = format!("example.com/memcached-bundle@sha256:{}", "0a".repeat(32));
+    well(&folder, &["catalog", "--bundle-image", &image]);
+    let path = folder.path().parent().unwrap().join("catalog/memcached-operator/catalog.yaml");
+    let text = fs::read_to_string(path).unwrap();
+    assert!(text.contains(&image), "{text}");
+}
+
 #[test]
 fn a_bundle_with_errors_is_in_no_catalogue() {
     let folder = Folder::good();

@@ -6,9 +6,10 @@ use k8s_openapi::apiextensions_apiserver::pkg::apis::apiextensions::v1::{
     CustomResourceConversion, CustomResourceDefinition, CustomResourceDefinitionNames,
     CustomResourceDefinitionSpec, CustomResourceDefinitionVersion,
 };
+use k8s_openapi::apimachinery::pkg::apis::meta::v1::ObjectMeta;
 
 use super::super::Findings;
-use super::super::names::{is_label, is_subdomain};
+use super::super::names::{is_key, is_label, is_label_value, is_subdomain};
 
 const TYPES: [&str; 5] = ["integer", "number", "string", "boolean", "date"];
 const APPROVED: &str = "api-approved.kubernetes.io";
@@ -46,6 +47,7 @@ pub(super) fn check(file: &str, definition: &CustomResourceDefinition, findings:
     if definition.spec.preserve_unknown_fields == Some(true) {
         refusals.add("crd/preserve", "spec.preserveUnknownFields must be false".to_owned());
     }
+    metadata(&definition.metadata, &mut refusals);
     approval(definition, &mut refusals);
     names(all, &mut refusals);
     self::versions(versions, &mut refusals);
@@ -54,6 +56,23 @@ pub(super) fn check(file: &str, definition: &CustomResourceDefinition, findings:
     }
     if let Some(conversion) = &definition.spec.conversion {
         self::conversion(conversion, &mut refusals);
+    }
+}
+
+fn metadata(metadata: &ObjectMeta, refusals: &mut Refusals<'_>) {
+    if let Some(namespace) = metadata.namespace.as_deref().filter(|text| !text.is_empty()) {
+        let wrong = format!("metadata.namespace is `{namespace}`, and a definition is in none");
+        refusals.add("crd/metadata", wrong);
+    }
+    for (key, value) in metadata.labels.iter().flatten() {
+        if !is_key(key) || !is_label_value(value) {
+            refusals.add("crd/metadata", format!("`{key}: {value}` cannot be a label"));
+        }
+    }
+    for key in metadata.annotations.iter().flatten().map(|(key, _)| key) {
+        if !is_key(&key.to_lowercase()) {
+            refusals.add("crd/metadata", format!("`{key}` cannot be the key of an annotation"));
+        }
     }
 }
 

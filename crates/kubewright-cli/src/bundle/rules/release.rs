@@ -1,6 +1,6 @@
 //! `csv/…`: what every `ClusterServiceVersion` must have.
 
-use super::super::csv::{Install, Spec};
+use super::super::csv::{Install, Spec, Strategy};
 use super::super::names::{is_label_value, is_subdomain};
 use super::super::{ClusterServiceVersion, Findings};
 
@@ -56,7 +56,12 @@ fn missing(spec: &Spec) -> Vec<&'static str> {
     if strategy.is_empty() {
         missing.push("spec.install.strategy");
     }
-    if spec.as_ref().is_some_and(|spec| spec.deployments.is_none()) {
+    // Upstream is silent on a strategy with nothing in it.
+    let lacks = |spec: &Strategy| {
+        let is_empty = spec.permissions.is_empty() && spec.cluster_permissions.is_empty();
+        spec.deployments.is_none() && !is_empty
+    };
+    if spec.as_ref().is_some_and(lacks) {
         missing.push("spec.install.spec.deployments");
     }
     missing

@@ -64,6 +64,37 @@ fn another_release_is_served_at_another_address_and_replaces_the_one_before() {
 }
 
 #[test]
+fn the_default_channel_is_one_that_there_is() {
+    let default = |said: &str, before: &[Value]| {
+        let annotations = ANNOTATIONS.replace("default.v1: stable", &format!("default.v1: {said}"));
+        let mut files = bundle("0.1.0").files;
+        files.insert("metadata/annotations.yaml".to_owned(), annotations.into_bytes());
+        let documents = catalog::with(&Bundle::of(files), "a:1", before).unwrap();
+        documents[0]["defaultChannel"].clone()
+    };
+    let entries = json!([{ "name": "pots.v0.0.9" }]);
+    let fast =
+        json!({ "schema": "olm.channel", "package": "pots", "name": "fast", "entries": entries });
+    let before =
+        [json!({ "schema": "olm.package", "name": "pots", "defaultChannel": "fast" }), fast];
+    assert_eq!(default("fast", &[]), "stable");
+    assert_eq!(default("fast", &before), "fast");
+    assert_eq!(default("none", &before), "fast");
+    assert_eq!(default("stable", &before), "stable");
+}
+
+#[test]
+fn a_channel_with_two_newest_releases_is_refused() {
+    let mut files = bundle("0.3.0").files;
+    let csv = String::from_utf8(files["manifests/csv.yaml"].clone()).unwrap();
+    let csv = csv.replace("\"displayName\"", "\"replaces\":\"pots.v0.2.0\",\"displayName\"");
+    files.insert("manifests/csv.yaml".to_owned(), csv.into_bytes());
+    let before = Catalogue::documents(&catalogue(None).held()).unwrap();
+    let error = catalog::with(&Bundle::of(files), "a:1", &before).unwrap_err();
+    assert!(error.to_string().contains("pots.v0.1.0 and pots.v0.3.0 would all be"), "{error}");
+}
+
+#[test]
 fn everything_has_the_label_that_cleanup_looks_for() {
     let catalogue = catalogue(None);
     for object in catalogue.server("opm:1").iter().chain([&catalogue.source()]) {

@@ -6,6 +6,7 @@
 //! |---|---|
 //! | the release is installed | done, without a plan |
 //! | a plan installs it | done, with the plan; waiting while OLM still writes it |
+//! | that plan, not approved yet, installs or upgrades what another Subscription waits for | failed |
 //! | `ResolutionFailed` | troubled: a catalogue that is read a moment later may have what is missing |
 //! | `BundleUnpackFailed` | failed |
 //! | a pod that unpacks is in trouble | troubled |
@@ -28,9 +29,10 @@ pub(crate) enum Next {
     Approve(String),
 }
 
-/// How far OLM is with installing `release`.
+/// How far OLM is with installing `release`; `others` are the namespace's other Subscriptions.
 pub(crate) fn look(
     subscription: &Value,
+    others: &[Value],
     plans: &[Value],
     unpacking: &[Pod],
     release: &str,
@@ -45,6 +47,9 @@ pub(crate) fn look(
         if text(plan, "/status/phase").is_empty() {
             let object = format!("installplan/{plan_name}");
             return Look::Waiting(Sentence::new(object, "OLM makes the plan"));
+        }
+        if let Some(theirs) = also(plan, others) {
+            return Look::Failed(shared(plan, subscription, theirs));
         }
         return Look::Done(Next::Approve(plan_name.to_owned()));
     }
@@ -76,10 +81,41 @@ pub(crate) fn look(
 
 /// The newest plan that is about this release.
 fn plan_for<'a>(plans: &'a [Value], release: &str) -> Option<&'a Value> {
-    let names = |plan: &Value| plan["spec"]["clusterServiceVersionNames"].as_array().cloned();
-    let is_about = |plan: &&Value| names(plan).into_iter().flatten().any(|name| name == release);
     let generation = |plan: &&Value| plan["spec"]["generation"].as_i64();
-    plans.iter().filter(is_about).max_by_key(generation)
+    plans.iter().filter(|plan| is_about(plan, release)).max_by_key(generation)
+}
+
+/// True if the plan is about a release.
+fn is_about(plan: &Value, release: &str) -> bool {
+    let names = plan["spec"]["clusterServiceVersionNames"].as_array();
+    names.into_iter().flatten().any(|name| name == release)
+}
+
+/// The Subscription that waits for the same plan, if nobody has approved it: OLM puts all that is new in a namespace
+/// into one.
+fn also<'a>(plan: &Value, others: &'a [Value]) -> Option<&'a Value> {
+    let waits = |one: &&Value| {
+        let [comes, runs] = ["/status/currentCSV", "/status/installedCSV"].map(|at| text(one, at));
+        comes != runs && is_about(plan, comes)
+    };
+    if plan["spec"]["approved"] == true { None } else { others.iter().find(waits) }
+}
+
+/// To approve the plan is somebody else's decision, too.
+fn shared(plan: &Value, subscription: &Value, theirs: &Value) -> Sentence {
+    let [comes, runs] = ["/status/currentCSV", "/status/installedCSV"].map(|at| text(theirs, at));
+    let why = match runs {
+        "" => format!("the plan also installs {comes}"),
+        _ => format!("the plan also upgrades {runs} to {comes}"),
+    };
+    let (plan, namespace) = (name(plan), text(subscription, "/metadata/namespace"));
+    let package = text(subscription, "/spec/name");
+    let remedy = format!(
+        "if that is meant, too, approve it (`kubectl patch installplan {plan} --namespace {namespace} --type merge \
+         --patch '{{\"spec\":{{\"approved\":true}}}}'`) and run the same command again; else `kubewright cleanup {package} \
+         --namespace {namespace}`, and use another namespace"
+    );
+    Sentence::new(format!("installplan/{plan}"), why).remedy(remedy)
 }
 
 /// In the resolver's own words.
@@ -98,7 +134,7 @@ mod tests {
 
     fn look_at(status: &Value, plans: &[Value]) -> Look<Next> {
         let subscription = json!({ "metadata": { "name": "a" }, "status": status });
-        look(&subscription, plans, &[], "a.v2")
+        look(&subscription, &[], plans, &[], "a.v2")
     }
 
     fn condition(kind: &str, message: &str) -> Value {
@@ -117,6 +153,25 @@ mod tests {
     fn the_newest_plan_of_the_release_is_to_be_approved() {
         let plans = [plan("one", "a.v2", 1), plan("two", "a.v2", 2), plan("other", "a.v1", 3)];
         assert_eq!(look_at(&json!({}), &plans), Look::Done(Next::Approve("two".to_owned())));
+    }
+
+    #[test]
+    fn a_plan_that_upgrades_another_operator_is_not_ours_to_approve() {
+        let subscription =
+            json!({ "metadata": { "name": "a", "namespace": "n" }, "spec": { "name": "a" } });
+        let mut plan = plan("one", "a.v2", 1);
+        plan["spec"]["clusterServiceVersionNames"] = json!(["a.v2", "b.v2"]);
+        let look = |plan: &Value, current: &str, installed: &str| {
+            let other = json!({ "status": { "currentCSV": current, "installedCSV": installed } });
+            look(&subscription, &[other], std::slice::from_ref(plan), &[], "a.v2")
+        };
+        let Look::Failed(sentence) = look(&plan, "b.v2", "b.v1") else { panic!("not failed") };
+        assert_eq!(sentence.why, "the plan also upgrades b.v1 to b.v2");
+        assert!(sentence.remedy.unwrap().contains("kubewright cleanup a --namespace n"));
+        assert!(matches!(look(&plan, "b.v2", ""), Look::Failed(_)));
+        assert!(matches!(look(&plan, "b.v2", "b.v2"), Look::Done(_)));
+        plan["spec"]["approved"] = json!(true);
+        assert!(matches!(look(&plan, "b.v2", "b.v1"), Look::Done(_)));
     }
 
     #[test]

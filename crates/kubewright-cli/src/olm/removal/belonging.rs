@@ -4,10 +4,13 @@ use std::collections::BTreeSet;
 
 use serde_json::{Value, json};
 
+use crate::olm::COMPONENT;
 use crate::olm::objects::{name, text};
 
 /// What a bundle may bring that is in no namespace.
 const UNOWNED: [&str; 3] = ["ClusterRole", "ClusterRoleBinding", "PriorityClass"];
+/// Where a Subscription names releases: what runs, what comes, and what it began with.
+const PROMISES: [&str; 3] = ["/status/installedCSV", "/status/currentCSV", "/spec/startingCSV"];
 
 /// The releases of a package in a namespace: those that are named, and those that have its label. What OLM copies
 /// into other namespaces goes with them.
@@ -20,23 +23,37 @@ pub(super) fn releases(
     let is_own = |one: &&Value| {
         text(one, "/metadata/namespace") == namespace
             && !is_copy(one)
-            && (names.contains(name(one)) || one["metadata"]["labels"].get(label).is_some())
+            && (one["metadata"]["labels"].get(label).is_some()
+                || names.contains(name(one)) && !is_adopted(one))
     };
     all.iter().filter(is_own).cloned().collect()
+}
+
+/// True if OLM has said of a release which package it is of: that counts more than a plan, of which the Subscription
+/// may be gone.
+fn is_adopted(release: &Value) -> bool {
+    let labels = release["metadata"]["labels"].as_object();
+    labels.into_iter().flatten().any(|(key, _)| key.starts_with(COMPONENT))
 }
 
 fn is_copy(release: &Value) -> bool {
     release["metadata"]["labels"].get("olm.copiedFrom").is_some()
 }
 
-/// The releases that the Subscriptions and plans are about.
-pub(super) fn promised(subscribed: &[Value], plans: &[Value]) -> BTreeSet<String> {
-    let of_subscription =
-        |one| ["/status/installedCSV", "/status/currentCSV"].map(|path| text(one, path));
+/// The releases that the Subscriptions and their plans are about. A plan is about everything that was new in its
+/// namespace, so that what `others` promise is theirs.
+pub(super) fn promised(
+    subscribed: &[Value],
+    others: &[Value],
+    plans: &[Value],
+) -> BTreeSet<String> {
+    let own = subscribed.iter().flat_map(|one| PROMISES.map(|path| text(one, path)));
+    let theirs = others.iter().flat_map(|one| PROMISES.map(|path| text(one, path)));
+    let theirs: BTreeSet<&str> = theirs.collect();
     let planned =
         plans.iter().filter_map(|one| one["spec"]["clusterServiceVersionNames"].as_array());
     let planned = planned.flatten().filter_map(Value::as_str);
-    let names = subscribed.iter().flat_map(of_subscription).chain(planned);
+    let names = own.chain(planned.filter(|name| !theirs.contains(name)));
     names.filter(|name| !name.is_empty()).map(str::to_owned).collect()
 }
 
@@ -49,33 +66,45 @@ pub(super) fn plans_of(plans: &[Value], subscribed: &[Value]) -> (Vec<Value>, Ve
     })
 }
 
-/// What is in the bundles of `plans` and in no namespace, but for what another plan brings, too. OLM gives these no
-/// owner, and only its plans tell of them.
-pub(super) fn brought(plans: &[Value], others: &[Value]) -> Vec<Value> {
-    let theirs: Vec<Value> = others.iter().flat_map(unowned).collect();
-    let mut own: Vec<Value> = plans.iter().flat_map(unowned).collect();
+/// Of `plans`, those that none of the `others` owns: OLM makes every Subscription of a namespace an owner of each.
+pub(super) fn unshared(mut plans: Vec<Value>, others: &[Value]) -> Vec<Value> {
+    let (shared, _) = plans_of(&plans, others);
+    plans.retain(|plan| !shared.contains(plan));
+    plans
+}
+
+/// What the releases called `names` have in `plans` and in no namespace, but for what others bring, too. OLM gives
+/// these no owner, and only its plans tell of them.
+pub(super) fn brought(plans: &[Value], others: &[Value], names: &BTreeSet<String>) -> Vec<Value> {
+    let is_own = |step: &&Value| names.contains(text(step, "/resolving"));
+    let (own, theirs): (Vec<_>, Vec<_>) = plans.iter().flat_map(steps).partition(is_own);
+    let theirs = theirs.into_iter().chain(others.iter().flat_map(steps));
+    let theirs: Vec<Value> = theirs.filter_map(unowned).collect();
+    let mut own: Vec<Value> = own.into_iter().filter_map(unowned).collect();
     own.retain(|one| !theirs.contains(one));
     own.sort_by_cached_key(ToString::to_string);
     own.dedup();
     own
 }
 
-fn unowned(plan: &Value) -> Vec<Value> {
-    let steps = plan["status"]["plan"].as_array().into_iter().flatten();
-    let resources = steps.map(|step| &step["resource"]).filter(|resource| {
-        // What is made of the release itself says so, and the operator needs it until its end.
-        let made: Value = serde_json::from_str(text(resource, "/manifest")).unwrap_or_default();
-        UNOWNED.contains(&text(resource, "/kind"))
-            && made["metadata"]["labels"].get("olm.owner").is_none()
-    });
-    let named = resources.map(|resource| {
-        let [group, version, kind, name] =
-            ["/group", "/version", "/kind", "/name"].map(|path| text(resource, path));
+fn steps(plan: &Value) -> impl Iterator<Item = &Value> {
+    plan["status"]["plan"].as_array().into_iter().flatten()
+}
+
+/// What a step makes, if it is in no namespace and OLM gives it no owner.
+fn unowned(step: &Value) -> Option<Value> {
+    let resource = &step["resource"];
+    // What is made of the release itself says so, and the operator needs it until its end.
+    let made: Value = serde_json::from_str(text(resource, "/manifest")).unwrap_or_default();
+    let is_unowned = UNOWNED.contains(&text(resource, "/kind"))
+        && made["metadata"]["labels"].get("olm.owner").is_none();
+    let [group, version, kind, name] =
+        ["/group", "/version", "/kind", "/name"].map(|path| text(resource, path));
+    is_unowned.then(|| {
         json!({
             "apiVersion": format!("{group}/{version}"), "kind": kind, "metadata": { "name": name },
         })
-    });
-    named.collect()
+    })
 }
 
 /// True if OLM may be carrying out the plan.
@@ -155,13 +184,15 @@ mod tests {
             release("2", "here", &labelled, "a"),
             release("3", "here", &copy, "a"),
             release("4", "there", &labelled, "a"),
+            release("5", "here", &json!({ "operators.coreos.com/pans.here": "" }), "a"),
         ];
         let uids = |subscribed: &[Value]| -> Vec<String> {
             let label = component_label("pots", "here");
-            let found = releases(&label, "here", &promised(subscribed, &[]), &all);
+            let found = releases(&label, "here", &promised(subscribed, &[], &[]), &all);
             found.iter().map(|one| text(one, "/metadata/uid").to_owned()).collect()
         };
         assert_eq!(uids(&[]), ["2"]);
+        // The fifth is of a package whose Subscription somebody has removed.
         assert_eq!(uids(&[json!({ "status": { "currentCSV": "pots.v1" } })]), ["1", "2"]);
     }
 
@@ -223,18 +254,20 @@ mod tests {
         let (found, others) = plans_of(&[plan("1"), plan("2")], &subscribed);
         assert_eq!((&found[..], &others[..]), (&[plan("1")][..], &[plan("2")][..]));
         assert!(is_under_way(&found[0]));
-        assert_eq!(promised(&subscribed, &found), BTreeSet::from(["pots.v2".to_owned()]));
+        assert_eq!(promised(&subscribed, &[], &found), BTreeSet::from(["pots.v2".to_owned()]));
+    }
+
+    fn step(resolving: &str, kind: &str, name: &str, labels: &Value) -> Value {
+        let manifest = json!({ "metadata": { "labels": labels } }).to_string();
+        json!({ "resolving": resolving, "resource": {
+            "group": "rbac.authorization.k8s.io", "version": "v1", "kind": kind, "name": name,
+            "manifest": manifest,
+        }})
     }
 
     #[test]
     fn what_a_bundle_brings_to_the_cluster_goes_unless_another_has_it_too() {
-        let step = |kind: &str, name: &str, labels: &Value| {
-            let manifest = json!({ "metadata": { "labels": labels } }).to_string();
-            json!({ "resource": {
-                "group": "rbac.authorization.k8s.io", "version": "v1", "kind": kind, "name": name,
-                "manifest": manifest,
-            }})
-        };
+        let step = |kind: &str, name: &str, labels: &Value| step("pots.v1", kind, name, labels);
         let plan = |steps: &[Value]| json!({ "status": { "plan": steps } });
         let own = plan(&[
             step("ClusterRole", "viewer", &json!({})),
@@ -243,8 +276,44 @@ mod tests {
             step("Role", "in-a-namespace", &json!({})),
         ]);
         let other = plan(&[step("ClusterRole", "shared", &json!({}))]);
-        let found = brought(&[own.clone(), own], &[other]);
+        let names = BTreeSet::from(["pots.v1".to_owned()]);
+        let found = brought(&[own.clone(), own], &[other], &names);
         let names: Vec<_> = found.iter().map(name).collect();
         assert_eq!(names, ["viewer"]);
+    }
+
+    /// As after `run bundle pots` and `run bundle pans` in one namespace.
+    #[test]
+    fn the_neighbour_s_release_stays_although_its_plan_is_owned_by_both() {
+        let subscription = |uid: &str, installed: &str| json!({ "metadata": { "uid": uid }, "status": { "installedCSV": installed } });
+        let plan = |owners: &[&str], release: &str| {
+            let owners: Vec<_> = owners.iter().map(|uid| json!({ "uid": uid })).collect();
+            json!({
+                "metadata": { "ownerReferences": owners },
+                "spec": { "clusterServiceVersionNames": [release] },
+                "status": { "plan": [step(release, "ClusterRole", release, &json!({}))] },
+            })
+        };
+        let (own, theirs) = ([subscription("1", "pots.v1")], [subscription("2", "pans.v1")]);
+        let all = [plan(&["1"], "pots.v1"), plan(&["1", "2"], "pans.v1")];
+        let (plans, others) = plans_of(&all, &own);
+        assert_eq!((plans.len(), others.len()), (2, 0));
+        let names = promised(&own, &theirs, &plans);
+        assert_eq!(names, BTreeSet::from(["pots.v1".to_owned()]));
+        let found = brought(&plans, &others, &names);
+        assert_eq!(found.iter().map(name).collect::<Vec<_>>(), ["pots.v1"]);
+        assert_eq!(unshared(plans, &theirs), all[..1]);
+    }
+
+    #[test]
+    fn what_a_neighbour_is_to_become_is_not_ours_either() {
+        let planned = |release: &str| json!({ "spec": { "clusterServiceVersionNames": ["pots.v1", release] } });
+        for path in PROMISES {
+            let mut theirs = json!({ "spec": {}, "status": {} });
+            let (part, field) = path[1..].split_once('/').unwrap();
+            theirs[part][field] = json!("pans.v2");
+            let names = promised(&[], &[theirs], &[planned("pans.v2")]);
+            assert_eq!(names, BTreeSet::from(["pots.v1".to_owned()]), "{path}");
+        }
     }
 }

@@ -10,16 +10,18 @@ use std::time::{Duration, Instant};
 
 use anyhow::Context as _;
 use k8s_openapi::apiextensions_apiserver::pkg::apis::apiextensions::v1::CustomResourceDefinition;
-use kube::Client;
+use kube::{Client, ResourceExt};
 use kubewright::cluster;
+use kubewright_testenv::progress::elapsed;
 use serde_json::{Value, json};
 
 use super::belonging::{
-    brought, is_under_way, other_owner, owned, plans_of, promised, readers, releases,
+    brought, is_under_way, other_owner, owned, plans_of, promised, readers, releases, unshared,
 };
-use super::{LIMIT, POLL, instances, remove, remove_all};
+use super::instances::{self, Operator};
+use super::{POLL, remove, remove_all};
 use crate::cluster::print;
-use crate::olm::objects::{Kind, Objects, name, resource, selectors, text};
+use crate::olm::objects::{Kind, Objects, name, resource, text};
 use crate::olm::{BUNDLE, MANAGED, bundle_selector, component_label};
 use crate::{output, style};
 
@@ -40,6 +42,8 @@ pub(crate) struct Package<'a> {
     pub(crate) name: &'a str,
     pub(crate) namespace: &'a str,
     pub(crate) keep_definitions: bool,
+    /// So long its operator may take, for its objects and to end.
+    pub(crate) limit: Duration,
 }
 
 impl Package<'_> {
@@ -47,22 +51,25 @@ impl Package<'_> {
     pub(crate) async fn remove(&self) -> anyhow::Result<bool> {
         let Self { client, name, namespace, .. } = *self;
         let cannot = || format!("cannot look for {name} in namespace {namespace}");
-        let within = Objects::within(client, namespace);
-        let mut subscribed = within.all(Kind::Subscription).await.with_context(cannot)?;
-        subscribed.retain(|one| text(one, "/spec/name") == name);
+        let subscriptions = Objects::within(client, namespace).all(Kind::Subscription).await;
+        let (subscribed, others): (Vec<_>, Vec<_>) = subscriptions
+            .with_context(cannot)?
+            .into_iter()
+            .partition(|one| text(one, "/spec/name") == name);
         let all_plans = Objects::everywhere(client).all(Kind::InstallPlan).await;
-        let (plans, others) = plans_of(&all_plans.with_context(cannot)?, &subscribed);
-        let brought = brought(&plans, &others);
+        let (plans, other_plans) = plans_of(&all_plans.with_context(cannot)?, &subscribed);
+        let names = promised(&subscribed, &others, &plans);
+        let brought = brought(&plans, &other_plans, &names);
         let catalogue = self.catalogue().await.with_context(cannot)?;
         let mut found = !subscribed.is_empty() || !catalogue.is_empty();
-        for list in [&brought, &subscribed, &plans, &catalogue] {
+        let is_busy = plans.iter().any(is_under_way);
+        for list in [&brought, &subscribed, &unshared(plans, &others), &catalogue] {
             remove_all(client, list, print).await?;
         }
-        if plans.iter().any(is_under_way) {
+        if is_busy {
             tokio::time::sleep(UNDER_WAY).await;
             remove_all(client, &brought, print).await?;
         }
-        let names = promised(&subscribed, &plans);
         let mut left = BTreeSet::new();
         while let Some(definitions) = self.remove_releases(&names).await? {
             left.extend(definitions);
@@ -90,7 +97,7 @@ impl Package<'_> {
         let leases = self.leases(&releases).await.with_context(cannot)?;
         let mut left = BTreeSet::new();
         for definition in self.definitions(&releases, &all).await? {
-            if let Err(error) = self.remove_definition(&definition).await {
+            if let Err(error) = self.remove_definition(&definition, &releases).await {
                 let why = kubewright::chain(error.as_ref());
                 style::warn(&format!("{why}; the operator goes first, then this"));
                 left.insert(definition);
@@ -109,7 +116,7 @@ impl Package<'_> {
         left.extend(self.definitions(&[], &all).await?);
         for definition in &left {
             cluster::stop_converting(self.client, definition).await?;
-            self.remove_definition(definition).await?;
+            self.remove_definition(definition, &[]).await?;
         }
         Ok(!left.is_empty())
     }
@@ -124,8 +131,9 @@ impl Package<'_> {
     async fn catalogue(&self) -> Result<Vec<Value>, kube::Error> {
         let within = Objects::within(self.client, self.namespace);
         let source = Kind::CatalogSource.resource();
-        let mut found = within.labelled(&source, &bundle_selector(self.name)).await?;
-        found.extend(within.servers(self.name).await?);
+        let labels = bundle_selector(self.name);
+        let mut found = within.labelled(&source, &labels).await?;
+        found.extend(within.servers(&labels).await?);
         Ok(found)
     }
 
@@ -133,17 +141,16 @@ impl Package<'_> {
     async fn ended(&self, releases: &[Value]) -> anyhow::Result<()> {
         let within = Objects::within(self.client, self.namespace);
         let begun = Instant::now();
-        for selector in releases.iter().flat_map(selectors) {
-            while !within
-                .pods(&selector)
-                .await
-                .context("cannot look at the operator's pods")?
-                .is_empty()
-            {
+        for release in releases {
+            loop {
+                let left = within.operator(release).await;
+                let left = left.context("cannot look at the operator's pods")?;
+                let Some(pod) = left.first().map(ResourceExt::name_any) else { break };
                 anyhow::ensure!(
-                    begun.elapsed() < LIMIT,
-                    "pods with {selector} are still there after {LIMIT:?}, although what made them is gone: \
-                     `kubectl get pods --selector {selector} --namespace {}` tells more",
+                    begun.elapsed() < self.limit,
+                    "pod/{pod} is still there after {}, although what made it is gone: `kubectl describe pod {pod} \
+                     --namespace {}` tells more",
+                    elapsed(self.limit),
                     self.namespace
                 );
                 tokio::time::sleep(POLL).await;
@@ -178,9 +185,11 @@ impl Package<'_> {
         Ok(own)
     }
 
-    /// A kind with all its objects.
-    async fn remove_definition(&self, definition: &str) -> anyhow::Result<()> {
-        instances::remove(self.client, definition).await?;
+    /// A kind with all its objects, which the operator of the releases lets go.
+    async fn remove_definition(&self, definition: &str, releases: &[Value]) -> anyhow::Result<()> {
+        let within = Objects::within(self.client, self.namespace);
+        let operator = Operator { within, releases, limit: self.limit };
+        instances::remove(self.client, definition, &operator).await?;
         let (removed, mut tell) = (named(definition), print);
         let removed = std::slice::from_ref(&removed);
         // The finalizer of an operator of this library is taken off, should it have ended already.

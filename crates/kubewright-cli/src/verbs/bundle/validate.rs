@@ -1,22 +1,26 @@
 //! `kubewright bundle validate`: tells what the rules find.
 
 use std::io::Write as _;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 use clap::Args;
 use serde::Serialize;
 
 use crate::bundle::{self, Finding, Severity};
+use crate::olm::source;
 use crate::output::{self, Format};
 use crate::style::Paint;
+use crate::verbs::ignored::ValidateFlags;
 
 #[derive(Debug, Args)]
 pub(super) struct Validate {
-    /// The folder of the bundle
-    #[arg(default_value = "bundle", value_name = "FOLDER")]
-    folder: PathBuf,
+    /// The folder of the bundle, or its image in a registry
+    #[arg(default_value = "bundle", value_name = "FOLDER|IMAGE")]
+    bundle: String,
     #[command(flatten)]
     format: Format,
+    #[command(flatten)]
+    ignored: ValidateFlags,
 }
 
 /// What was found.
@@ -29,11 +33,13 @@ struct Answer<'a> {
 
 impl Validate {
     pub(super) fn run(&self) -> anyhow::Result<()> {
-        let findings = bundle::read(&self.folder)?.findings();
+        self.ignored.say();
+        let findings = source::bundle(&self.bundle)?.findings();
+        let folder = Path::new(&self.bundle);
         let errors = count(&findings, Severity::Error);
         let answer = Answer { errors, warnings: findings.len() - errors, findings: &findings };
-        self.format.answer(&answer, || text(&self.folder, &findings))?;
-        verdict(&self.folder, &findings)
+        self.format.answer(&answer, || text(folder, &findings))?;
+        verdict(folder, &findings)
     }
 }
 

@@ -18,8 +18,8 @@ use super::Limit;
 use crate::cluster::{Cluster, print};
 use crate::olm::interrupt::unless_interrupted;
 use crate::olm::look::{self, Look, Sentence};
-use crate::olm::objects::{Kind, Objects, name, text};
-use crate::olm::{MANAGER, installed, manifests, wait};
+use crate::olm::objects::{Kind, Objects, name, resource, text};
+use crate::olm::{MANAGER, OLM, installed, manifests, wait};
 use crate::output;
 use crate::verbs::dev;
 
@@ -29,7 +29,7 @@ const WAY_OUT: &str = "what is there so far stays, and the same command goes on 
 #[derive(Debug, Args)]
 pub(in crate::verbs) struct Install {
     /// The version of OLM
-    #[arg(long, default_value = OLM_VERSION, conflicts_with_all = ["local", "manifests"])]
+    #[arg(long, default_value = OLM_VERSION, value_parser = version, conflicts_with_all = ["local", "manifests"])]
     version: String,
     /// Install from these files, such as `crds.yaml` and `olm.yaml` of a release; can be repeated
     #[arg(long, value_name = "FILE", conflicts_with = "local")]
@@ -46,9 +46,9 @@ pub(in crate::verbs) struct Install {
 impl Install {
     pub(super) fn run(&self) -> anyhow::Result<()> {
         self.cluster.connected(async |client| expect_free(&client).await)?;
-        let documents = manifests::prepared(self.documents()?, &self.named());
+        let mut documents = manifests::prepared(self.documents()?, &self.named());
         self.cluster.connected(async |client| {
-            unless_interrupted(WAY_OUT, Box::pin(self.install(&client, &documents))).await?;
+            unless_interrupted(WAY_OUT, Box::pin(self.install(&client, &mut documents))).await?;
             output::write(format!("OLM {} runs\n", self.named()))
         })
     }
@@ -75,7 +75,8 @@ impl Install {
         Ok(documents)
     }
 
-    async fn install(&self, client: &Client, documents: &[Value]) -> anyhow::Result<()> {
+    async fn install(&self, client: &Client, documents: &mut [Value]) -> anyhow::Result<()> {
+        leave_to_others(client, documents).await?;
         let mut tell = print;
         cluster::apply(client, MANAGER, documents, &mut tell).await?;
         let of_kind = |kind: &'static str| {
@@ -138,6 +139,23 @@ impl Install {
     }
 }
 
+/// With or without the `v` that tags have.
+#[expect(clippy::unnecessary_wraps, reason = "that is what a parser of values returns")]
+fn version(text: &str) -> Result<String, String> {
+    Ok(text.strip_prefix('v').unwrap_or(text).to_owned())
+}
+
+/// Takes the label off what is on the cluster already and has none: it was not put there by us.
+async fn leave_to_others(client: &Client, documents: &mut [Value]) -> anyhow::Result<()> {
+    let everywhere = Objects::everywhere(client);
+    for (api_version, kind) in manifests::SHARED {
+        let theirs = everywhere.names(&resource(api_version, kind), &format!("!{OLM}")).await;
+        let theirs = theirs.with_context(|| format!("cannot look for {kind}s"))?;
+        manifests::left_to_others(documents, kind, &theirs);
+    }
+    Ok(())
+}
+
 /// An error if there is an OLM that somebody else has installed.
 async fn expect_free(client: &Client) -> anyhow::Result<()> {
     if !installed::is_there(client).await? {
@@ -145,9 +163,8 @@ async fn expect_free(client: &Client) -> anyhow::Result<()> {
     }
     let parts = installed::parts(client).await.context("cannot look at OLM's Deployments")?;
     // The packageserver is made by OLM itself and has no label of whoever installs.
-    let is_theirs = |one: &&Deployment| {
-        one.name_any() != "packageserver" && !one.labels().contains_key(crate::olm::OLM)
-    };
+    let is_theirs =
+        |one: &&Deployment| one.name_any() != "packageserver" && !one.labels().contains_key(OLM);
     if let Some(theirs) = parts.iter().find(is_theirs) {
         anyhow::bail!(
             "OLM is on this cluster already, in namespace {}, and was not put there by `kubewright olm install`: it can \
@@ -174,4 +191,14 @@ fn local() -> anyhow::Result<Vec<Value>> {
         &olm_image(OLM_VERSION),
         &opm_image(OPM_VERSION),
     ))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_version_is_the_same_with_and_without_its_v() {
+        assert_eq!(version("v0.28.0"), version("0.28.0"));
+    }
 }

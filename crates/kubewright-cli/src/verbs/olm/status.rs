@@ -7,6 +7,7 @@ use crate::olm::installed::{self, Component, Installed, Operator};
 use crate::output::Format;
 use crate::style::Paint;
 use crate::table;
+use crate::verbs::ignored::OlmFlags;
 
 #[derive(Debug, Args)]
 pub(in crate::verbs) struct Status {
@@ -14,10 +15,13 @@ pub(in crate::verbs) struct Status {
     cluster: Cluster,
     #[command(flatten)]
     format: Format,
+    #[command(flatten)]
+    ignored: OlmFlags,
 }
 
 impl Status {
     pub(super) fn run(&self) -> anyhow::Result<()> {
+        self.ignored.say("nothing is waited for");
         self.cluster.connected(async |client| {
             installed::required(&client).await?;
             let found = installed::look(&client).await?;

@@ -16,8 +16,18 @@ use crate::olm::installed::{self, Operator};
 use crate::olm::interrupt::unless_interrupted;
 use crate::olm::objects::{Kind, Objects, resource};
 use crate::olm::removal::{remove, remove_all};
-use crate::olm::{MANAGED, MANAGER, OLM};
+use crate::olm::{BUNDLE, MANAGED, MANAGER, OLM};
 use crate::output;
+use crate::verbs::ignored::OlmFlags;
+
+/// What OLM's manifests have in namespaces. They go with these, but for those that were there before.
+const WITHIN: [(&str, &str); 5] = [
+    ("networking.k8s.io/v1", "NetworkPolicy"),
+    ("rbac.authorization.k8s.io/v1", "RoleBinding"),
+    ("rbac.authorization.k8s.io/v1", "Role"),
+    ("v1", "Service"),
+    ("v1", "ServiceAccount"),
+];
 
 #[derive(Debug, Args)]
 pub(in crate::verbs) struct Uninstall {
@@ -26,10 +36,13 @@ pub(in crate::verbs) struct Uninstall {
     force: bool,
     #[command(flatten)]
     cluster: Cluster,
+    #[command(flatten)]
+    ignored: OlmFlags,
 }
 
 impl Uninstall {
     pub(super) fn run(&self) -> anyhow::Result<()> {
+        self.ignored.say("each object has its own time, and what does not go is told");
         self.cluster.connected(async |client| {
             let way_out = "the rest is still there, and the same command removes it";
             let found = unless_interrupted(way_out, self.remove(&client)).await?;
@@ -46,8 +59,10 @@ impl Uninstall {
         };
         let namespaces = own("v1", "Namespace").await?;
         let deployments = own("apps/v1", "Deployment").await?;
+        let roles = own("rbac.authorization.k8s.io/v1", "ClusterRole").await?;
         if namespaces.is_empty()
             && deployments.is_empty()
+            && roles.is_empty()
             && own_definitions(client).await?.is_empty()
         {
             let is_there = installed::is_there(client).await?;
@@ -70,6 +85,9 @@ impl Uninstall {
         let mut tell = print;
         cluster::remove_definitions(client, MANAGER, &definitions, &mut tell).await?;
         remove_all(client, &namespaces, print).await?;
+        for (api_version, kind) in WITHIN {
+            remove_all(client, &own(api_version, kind).await?, print).await?;
+        }
         for kind in ["ClusterRoleBinding", "ClusterRole"] {
             let kind_of = resource("rbac.authorization.k8s.io/v1", kind);
             for label in [OLM, MANAGED] {
@@ -113,7 +131,9 @@ async fn remove_operators(client: &Client) -> anyhow::Result<()> {
         found.retain(|one| one["metadata"]["labels"].get("olm.copiedFrom").is_none());
         remove_all(client, &found, print).await?;
     }
-    Ok(())
+    // Nobody owns what `run bundle` has made to serve its catalogues.
+    let servers = everywhere.servers(BUNDLE).await;
+    remove_all(client, &servers.context("cannot look for what serves catalogues")?, print).await
 }
 
 /// OLM's kinds.

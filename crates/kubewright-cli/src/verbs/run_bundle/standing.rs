@@ -2,10 +2,10 @@
 
 use serde_json::Value;
 
-use crate::olm::BUNDLE;
 use crate::olm::catalogue::Catalogue;
 use crate::olm::objects::{name, text};
 use crate::olm::source::Release;
+use crate::olm::{BUNDLE, CONTENT};
 
 /// Why not.
 #[derive(Debug, thiserror::Error, PartialEq, Eq)]
@@ -14,6 +14,11 @@ pub(super) enum StandingError {
         "{installed} is installed already: `kubewright run bundle-upgrade` replaces it, `kubewright cleanup {package}` removes it"
     )]
     OtherRelease { installed: String, package: String },
+    #[error(
+        "{release} was run before with another content, and OLM keeps what it has: raise the version, or run it anew after \
+         `kubewright cleanup {package} --namespace {namespace}`"
+    )]
+    OtherContent { release: String, package: String, namespace: String },
     #[error(
         "{package} is subscribed to already, by subscription/{subscription} and from the catalogue {catalogue}, not by \
          `kubewright run bundle`: remove that first, `kubewright cleanup {package}` does"
@@ -37,19 +42,30 @@ pub(super) enum StandingError {
 }
 
 /// An error if `release` of `package` cannot be installed beside what there is.
-pub(super) fn may_install(
-    subscriptions: &[Value],
-    package: &str,
-    release: &str,
-) -> Result<(), StandingError> {
+pub(super) fn may_install(subscriptions: &[Value], release: &Release) -> Result<(), StandingError> {
+    let Release { package, name, .. } = release;
     let Some(found) = of_package(subscriptions, package) else { return Ok(()) };
     expect_ours(found, package)?;
     let installed = text(found, "/status/installedCSV");
-    if !installed.is_empty() && installed != release {
+    if !installed.is_empty() && installed != name {
         let (installed, package) = (installed.to_owned(), package.to_owned());
         return Err(StandingError::OtherRelease { installed, package });
     }
-    Ok(())
+    expect_same(found, release)
+}
+
+/// OLM looks at a release by its name: what was edited under the same one is never installed.
+fn expect_same(found: &Value, release: &Release) -> Result<(), StandingError> {
+    let content = found["metadata"]["annotations"][CONTENT].as_str().unwrap_or_default();
+    let is_other = content
+        .split_once(' ')
+        .is_some_and(|(name, digest)| name == release.name && digest != release.digest);
+    if !is_other {
+        return Ok(());
+    }
+    let Release { name, package, .. } = release;
+    let namespace = text(found, "/metadata/namespace").to_owned();
+    Err(StandingError::OtherContent { release: name.clone(), package: package.clone(), namespace })
 }
 
 /// The Subscription of a release that can be upgraded to `release`.
@@ -69,6 +85,7 @@ pub(super) fn may_upgrade<'a>(
         let (release, channel) = (release.name.clone(), channel.to_owned());
         return Err(StandingError::OtherChannel { release, channel });
     }
+    expect_same(found, release)?;
     Ok(found)
 }
 
@@ -128,38 +145,63 @@ mod tests {
         })
     }
 
-    fn release(channel: &str) -> Release {
+    fn release(name: &str, channel: &str) -> Release {
         Release {
             bundle: Bundle::default(),
             image: None,
             package: "pots".to_owned(),
-            name: "pots.v2".to_owned(),
+            name: name.to_owned(),
             channels: vec![channel.to_owned()],
+            digest: "sha256:1".to_owned(),
         }
     }
 
     #[test]
     fn a_release_goes_on_where_it_was_and_does_not_push_another_away() {
-        assert_eq!(may_install(&[], "pots", "pots.v1"), Ok(()));
+        assert_eq!(may_install(&[], &release("pots.v1", "stable")), Ok(()));
         for installed in ["", "pots.v1"] {
-            assert_eq!(may_install(&[subscription(installed)], "pots", "pots.v1"), Ok(()));
+            assert_eq!(
+                may_install(&[subscription(installed)], &release("pots.v1", "stable")),
+                Ok(())
+            );
         }
-        let error = may_install(&[subscription("pots.v0")], "pots", "pots.v1").unwrap_err();
+        let error =
+            may_install(&[subscription("pots.v0")], &release("pots.v1", "stable")).unwrap_err();
         assert!(error.to_string().starts_with("pots.v0 is installed already"), "{error}");
+    }
+
+    #[test]
+    fn another_content_of_the_same_release_is_refused_with_the_way_out() {
+        let subscription = |content: &str| {
+            let mut subscription = subscription("pots.v1");
+            subscription["metadata"]["namespace"] = json!("here");
+            subscription["metadata"]["annotations"] = json!({ CONTENT: content });
+            [subscription]
+        };
+        let (own, next) = (release("pots.v1", "stable"), release("pots.v2", "stable"));
+        assert_eq!(may_install(&subscription(&own.content()), &own), Ok(()));
+        assert_eq!(may_upgrade(&subscription(&own.content()), &next).map(drop), Ok(()));
+        let edited = subscription("pots.v1 sha256:0");
+        let error = may_install(&edited, &own).unwrap_err().to_string();
+        assert!(error.ends_with("`kubewright cleanup pots --namespace here`"), "{error}");
+        assert!(may_upgrade(&edited, &own).is_err());
+        assert_eq!(may_upgrade(&edited, &next).map(drop), Ok(()));
+        assert!(may_upgrade(&subscription("pots.v2 sha256:0"), &next).is_err());
     }
 
     #[test]
     fn what_others_subscribed_to_is_theirs() {
         let mut theirs = subscription("pots.v1");
         theirs["spec"]["source"] = json!("operatorhubio-catalog");
-        let error = may_install(&[theirs], "pots", "pots.v1").unwrap_err();
+        let error = may_install(&[theirs], &release("pots.v1", "stable")).unwrap_err();
         assert!(error.to_string().contains("operatorhubio-catalog"), "{error}");
     }
 
     #[test]
     fn an_upgrade_needs_something_installed_and_its_channel() {
-        let upgrade =
-            |list: &[Value], channel: &str| may_upgrade(list, &release(channel)).map(drop);
+        let upgrade = |list: &[Value], channel: &str| {
+            may_upgrade(list, &release("pots.v2", channel)).map(drop)
+        };
         let package = || "pots".to_owned();
         assert_eq!(upgrade(&[], "stable"), Err(StandingError::Absent { package: package() }));
         let unfinished = Err(StandingError::Unfinished { package: package() });

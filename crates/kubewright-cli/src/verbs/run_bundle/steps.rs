@@ -13,8 +13,9 @@ use serde_json::{Value, json};
 use crate::olm::catalogue::Catalogue;
 use crate::olm::look::subscription::Next;
 use crate::olm::look::{self, Look, Sentence};
-use crate::olm::objects::{Kind, Objects, name, selectors};
-use crate::olm::{BUNDLE, MANAGER, installed, plain, removal, wait};
+use crate::olm::objects::{Kind, Objects, name};
+use crate::olm::source::Release;
+use crate::olm::{BUNDLE, CONTENT, MANAGER, bundle_selector, installed, plain, removal, wait};
 
 /// Where the steps are done, and how long each may take.
 pub(super) struct Steps<'a> {
@@ -56,24 +57,23 @@ impl Steps<'_> {
     }
 
     /// Asks OLM for a release.
-    pub(super) async fn subscribe(
-        &self,
-        package: &str,
-        channel: &str,
-        release: &str,
-    ) -> anyhow::Result<()> {
+    pub(super) async fn subscribe(&self, release: &Release) -> anyhow::Result<()> {
+        let Release { package, name, channels, .. } = release;
         let labels =
             json!({ BUNDLE: plain(package, 63), "app.kubernetes.io/managed-by": "kubewright" });
+        let annotations = json!({ CONTENT: release.content() });
         let subscription = json!({
             "apiVersion": Kind::Subscription.api_version(),
             "kind": Kind::Subscription.name(),
-            "metadata": { "name": package, "namespace": self.namespace, "labels": labels },
+            "metadata": {
+                "name": package, "namespace": self.namespace, "labels": labels, "annotations": annotations,
+            },
             "spec": {
                 "name": package,
-                "channel": channel,
+                "channel": channels.first(),
                 "source": Catalogue::source_name(package),
                 "sourceNamespace": self.namespace,
-                "startingCSV": release,
+                "startingCSV": name,
                 // Approved here, and only what was asked for.
                 "installPlanApproval": "Manual",
             },
@@ -81,14 +81,25 @@ impl Steps<'_> {
         self.apply(&[subscription]).await
     }
 
+    /// Has the Subscription of that name say what it is for now.
+    pub(super) async fn mark(&self, subscription: &str, release: &Release) -> anyhow::Result<()> {
+        let api = self.within().api(&Kind::Subscription.resource());
+        let patch = json!({ "metadata": { "annotations": { CONTENT: release.content() } } });
+        let patched = api.patch(subscription, &PatchParams::default(), &Patch::Merge(patch)).await;
+        patched.map(drop).with_context(|| format!("cannot change subscription/{subscription}"))
+    }
+
     /// Waits until OLM has a plan for the release.
     pub(super) async fn plan(&self, package: &str, release: &str) -> anyhow::Result<Next> {
         wait::until(self.limit, async || {
             let subscription = self.expected(Kind::Subscription, package).await?;
+            let others = self.within().all(Kind::Subscription).await;
+            let mut others = others.context("cannot look at the other Subscriptions")?;
+            others.retain(|one| name(one) != package);
             let plans = self.within().all(Kind::InstallPlan).await;
             let plans = plans.context("cannot look at OLM's plans")?;
             let pods = self.unpacking().await?;
-            Ok(look::subscription::look(&subscription, &plans, &pods, release))
+            Ok(look::subscription::look(&subscription, &others, &plans, &pods, release))
         })
         .await
     }
@@ -118,11 +129,8 @@ impl Steps<'_> {
                 let why = "OLM has not made it yet";
                 return Ok(Look::Waiting(Sentence::new(format!("csv/{release}"), why)));
             };
-            let mut pods = Vec::new();
-            for selector in selectors(&found) {
-                let some = self.within().pods(&selector).await;
-                pods.extend(some.context("cannot look at the operator's pods")?);
-            }
+            let pods = self.within().operator(&found).await;
+            let pods = pods.context("cannot look at the operator's pods")?;
             Ok(look::release::look(&found, &pods))
         })
         .await
@@ -130,7 +138,7 @@ impl Steps<'_> {
 
     /// Removes what holds and serves another content than `catalogue` of the same package.
     pub(super) async fn sweep(&self, catalogue: &Catalogue) -> anyhow::Result<()> {
-        let found = self.within().servers(&catalogue.package).await;
+        let found = self.within().servers(&bundle_selector(&catalogue.package)).await;
         let mut found = found.context("cannot look for older catalogues")?;
         found.retain(|object| name(object) != catalogue.name());
         removal::remove_all(self.client, &found, self.tell).await

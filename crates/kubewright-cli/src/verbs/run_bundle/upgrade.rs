@@ -24,8 +24,11 @@ pub(super) async fn upgrade(steps: &Steps<'_>, release: &Release) -> anyhow::Res
         standing::leads(&documents, text(subscription, "/spec/channel"), installed, name)?;
     }
     steps.serve(&catalogue).await?;
+    let subscribed = text(subscription, "/metadata/name");
+    // Before OLM sees the content, or an interruption could leave the one without the other.
+    steps.mark(subscribed, release).await?;
     steps.connect(&catalogue).await?;
-    follow(steps, text(subscription, "/metadata/name"), name).await?;
+    follow(steps, subscribed, name).await?;
     steps.sweep(&catalogue).await
 }
 
