@@ -1,9 +1,12 @@
 //! One run of one scenario, with a fault or without, and everything that was seen of it. Judges nothing.
 
+use std::collections::HashMap;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use anyhow::bail;
+use http::Request;
+use hyper::body::Bytes;
 use serde_json::Value;
 use tokio::time::sleep;
 
@@ -97,7 +100,7 @@ pub async fn run(
     if scenario != Scenario::Create {
         until_calm(&user, &script).await?;
     }
-    script.arm();
+    script.arm(older_lists(world, &script, plan).await?);
     let acted = Instant::now();
     let lasts = plan.map_or(Duration::ZERO, |plan| duration(plan.fault));
     let patience = Patience { converge: patience.converge + of_others(scenario), ..patience };
@@ -160,6 +163,23 @@ async fn start(
         sleep(LOOK).await;
     }
     Ok(subjects)
+}
+
+/// What the operator would get if it listed now, for the plan that gives it that later.
+async fn older_lists(
+    world: &World<'_>,
+    script: &Script,
+    plan: Option<&Plan>,
+) -> anyhow::Result<HashMap<String, Bytes>> {
+    let mut lists = HashMap::new();
+    if plan.is_some_and(|plan| plan.fault == Fault::Stale) {
+        for (path, query) in script.listed() {
+            let request = Request::get(format!("{path}?{query}")).body(Vec::new())?;
+            let list = world.client().request_text(request).await?;
+            lists.insert(path, Bytes::from(list));
+        }
+    }
+    Ok(lists)
 }
 
 /// Waits until what was prepared is there and the operator has nothing left to do.
