@@ -107,6 +107,13 @@ impl<'a> Stage<'a> {
         Self::with(env, world, namespace, hook, &flags).await
     }
 
+    /// Where somebody has made a namespace.
+    pub(crate) async fn in_namespace(env: &'a Env, name: &str, hook: Arc<dyn Hook>) -> Self {
+        let world = World::new(env.environment()).await.unwrap();
+        let flags = ["--leader-elect=false".to_owned()];
+        Self::with(env, world, name.to_owned(), hook, &flags).await
+    }
+
     /// With a lease, as it ships.
     pub(crate) async fn electing(env: &'a Env, hook: Arc<dyn Hook>) -> Self {
         let world = World::new(env.environment()).await.unwrap();
