@@ -10,16 +10,17 @@ use std::collections::BTreeMap;
 
 use serde_json::Value;
 
+use super::News;
 use crate::history::Seen;
 use crate::run::Observed;
 
 pub(super) fn judge(run: &Observed) -> Vec<String> {
-    judge_history(&run.history)
+    judge_history(&run.history, News::OnTime)
 }
 
 /// Looks at every version of every cache.
-pub(crate) fn judge_history(history: &[Seen]) -> Vec<String> {
-    lives(history).values().flat_map(|life| judge_life(life)).collect()
+pub(crate) fn judge_history(history: &[Seen], news: News) -> Vec<String> {
+    lives(history).values().flat_map(|life| judge_life(life, news)).collect()
 }
 
 /// What happened to each cache and to its children, by the cache's uid.
@@ -36,14 +37,14 @@ fn lives(history: &[Seen]) -> BTreeMap<&str, Vec<&Seen>> {
     lives
 }
 
-fn judge_life(life: &[&Seen]) -> Vec<String> {
+fn judge_life(life: &[&Seen], news: News) -> Vec<String> {
     let mut wrong = steady::judge(life);
     let mut before: Option<&Value> = None;
     let caches = life.iter().filter(|seen| is_cache(seen) && seen.type_ != "DELETED");
     for seen in caches {
         let cache = &*seen.object;
         wrong.extend(ahead(cache));
-        wrong.extend(children::judge(life, seen));
+        wrong.extend(children::judge(life, seen, news));
         wrong.extend(before.into_iter().flat_map(|before| restless(before, cache)));
         before = Some(cache);
     }

@@ -1,9 +1,10 @@
 //! What a status says of the children, held against what these were: from the version on that asked for what it is
-//! about, until it was written. Older states are about another spec; later ones nobody could know.
+//! about, until it was written. Older states are about another spec, and count only where news come late; later ones
+//! nobody could know.
 
 use serde_json::Value;
 
-use super::{conditions, is_cache};
+use super::{News, conditions, is_cache};
 use crate::history::Seen;
 use crate::state::{includes, wanted};
 
@@ -15,19 +16,20 @@ struct Moment<'a> {
 }
 
 /// What one version of a cache says that was never so.
-pub(super) fn judge(life: &[&Seen], status: &Seen) -> Vec<String> {
+pub(super) fn judge(life: &[&Seen], status: &Seen, news: News) -> Vec<String> {
     let (cache, version) = (&*status.object, status.version);
     let mut wrong = Vec::new();
     let is_going = !cache["metadata"]["deletionTimestamp"].is_null();
     if let Some(told) = holding(cache, "Reconciled").filter(|_| !is_going) {
-        let was = since(life, status, told).map(|(asked, moments)| was_served(asked, &moments));
+        let was =
+            since(life, status, told, news).map(|(asked, moments)| was_served(asked, &moments));
         let never = was.unwrap_or(Err("nobody asked for that".to_owned())).err();
         wrong.extend(
             never.map(|why| format!("version {version} is Reconciled and was never: {why}")),
         );
     }
     if let Some(told) = holding(cache, "Available") {
-        let was = since(life, status, told).is_some_and(|(asked, moments)| {
+        let was = since(life, status, told, news).is_some_and(|(asked, moments)| {
             is_of_none(asked, told) || moments.iter().any(Moment::is_available)
         });
         if !was {
@@ -46,6 +48,7 @@ fn since<'a>(
     life: &[&'a Seen],
     status: &Seen,
     told: &Value,
+    news: News,
 ) -> Option<(&'a Value, Vec<Moment<'a>>)> {
     let is_it = |seen: &&&Seen| {
         is_cache(seen) && seen.object["metadata"]["generation"] == told["observedGeneration"]
@@ -54,7 +57,7 @@ fn since<'a>(
     let (mut now, mut moments) = (Moment::default(), Vec::new());
     for seen in life.iter().take_while(|seen| seen.version < status.version) {
         now.follow(seen);
-        if seen.version >= asked.version {
+        if news == News::Late || seen.version >= asked.version {
             moments.push(now);
         }
     }

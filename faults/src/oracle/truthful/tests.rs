@@ -36,6 +36,10 @@ fn child(resource: &'static str, version: u64, size: i32) -> Seen {
     seen(resource, version, child)
 }
 
+fn judged(history: &[Seen]) -> Vec<String> {
+    judge_history(history, News::OnTime)
+}
+
 fn gone(child: Seen) -> Seen {
     Seen { type_: "DELETED", ..child }
 }
@@ -46,15 +50,12 @@ fn reconciled_is_true_only_after_both_children_are_so() {
     let told = |version: u64| cache(version, 2, "True", 1);
     let (deployment, service) =
         (|version| child("deployments", version, 2), |version| child("services", version, 2));
-    assert_eq!(judge_history(&[asked(), deployment(2), service(3), told(4)]), Vec::<String>::new());
+    assert_eq!(judged(&[asked(), deployment(2), service(3), told(4)]), Vec::<String>::new());
     let never = |why: &str| vec![format!("version 3 is Reconciled and was never: {why}")];
-    assert_eq!(judge_history(&[asked(), deployment(2), told(3)]), never("there was no Service"));
-    assert_eq!(judge_history(&[asked(), service(2), told(3)]), never("there was no Deployment"));
+    assert_eq!(judged(&[asked(), deployment(2), told(3)]), never("there was no Service"));
+    assert_eq!(judged(&[asked(), service(2), told(3)]), never("there was no Deployment"));
     let early = [told(1), deployment(2), service(3)];
-    assert_eq!(
-        judge_history(&early),
-        ["version 1 is Reconciled and was never: there was nothing yet"]
-    );
+    assert_eq!(judged(&early), ["version 1 is Reconciled and was never: there was nothing yet"]);
 }
 
 #[test]
@@ -64,11 +65,12 @@ fn what_the_children_were_before_they_were_asked_for_does_not_count() {
     let after = [cache(4, 2, "False", 0), cache(5, 2, "True", 1)];
     let history: Vec<_> = before.iter().chain(&between).chain(&after).cloned().collect();
     assert_eq!(
-        judge_history(&history),
+        judged(&history),
         ["version 5 is Reconciled and was never: .spec.replicas is 1 and should be 2"]
     );
+    assert_eq!(judge_history(&history, News::Late), Vec::<String>::new(), "nobody had heard");
     let history: Vec<_> = before.into_iter().chain(after).collect();
-    assert_eq!(judge_history(&history), Vec::<String>::new(), "they were so already");
+    assert_eq!(judged(&history), Vec::<String>::new(), "they were so already");
 }
 
 #[test]
@@ -77,7 +79,7 @@ fn children_that_are_there_one_after_the_other_are_not_both() {
     let left = gone(child("deployments", 3, 2));
     let history = [cache(1, 2, "False", 0), deployment, left, service, cache(5, 2, "True", 1)];
     assert_eq!(
-        judge_history(&history),
+        judged(&history),
         ["version 5 is Reconciled and was never: there was no Deployment"]
     );
 }
@@ -85,13 +87,13 @@ fn children_that_are_there_one_after_the_other_are_not_both() {
 #[test]
 fn a_time_changes_with_its_condition_only() {
     let restless = [cache(1, 2, "False", 0), cache(2, 2, "False", 1)];
-    assert_eq!(judge_history(&restless).len(), 1);
+    assert_eq!(judged(&restless).len(), 1);
 }
 
 #[test]
 fn who_wants_none_has_all_that_is_wanted() {
     let told = |size: i32, reason: &str| {
-        judge_history(&[telling(
+        judged(&[telling(
             2,
             size,
             json!({"type": "Available", "status": "True", "reason": reason}),
@@ -109,7 +111,7 @@ fn a_status_is_never_ahead() {
     let mut object = (*early.object).clone();
     object["status"]["observedGeneration"] = json!(2);
     early.object = Arc::new(object);
-    assert_eq!(judge_history(&[early]), ["the status is ahead of generation 1"]);
+    assert_eq!(judged(&[early]), ["the status is ahead of generation 1"]);
 }
 
 #[test]
@@ -118,10 +120,10 @@ fn a_word_comes_back_once_and_no_more_unless_a_child_has_changed() {
         telling(version, 1, json!({"type": "Degraded", "status": "True", "reason": reason}))
     };
     let mut history = vec![says(1, "a"), says(2, "b"), says(3, "a"), says(4, "b")];
-    assert_eq!(judge_history(&history), Vec::<String>::new());
+    assert_eq!(judged(&history), Vec::<String>::new());
     history.push(says(5, "a"));
-    assert_eq!(judge_history(&history).len(), 1, "for the third time");
+    assert_eq!(judged(&history).len(), 1, "for the third time");
     history[2] = child("deployments", 3, 1);
     history.insert(3, says(4, "a"));
-    assert_eq!(judge_history(&history), Vec::<String>::new());
+    assert_eq!(judged(&history), Vec::<String>::new());
 }
