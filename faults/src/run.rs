@@ -186,9 +186,13 @@ async fn older_lists(
 async fn until_calm(user: &User<'_>, script: &Script) -> anyhow::Result<()> {
     let started = Instant::now();
     loop {
-        let state = user.is_over(Scenario::Create).await;
         let calm = script.last_write().is_some_and(|last| last.elapsed() > CALM);
-        if state.is_ok() && calm {
+        let state = if calm {
+            user.is_over(Scenario::Create).await
+        } else {
+            Err("it still writes".to_owned())
+        };
+        if state.is_ok() {
             return Ok(());
         }
         if started.elapsed() > PREPARED {
@@ -208,15 +212,16 @@ async fn converge(
     limit: Duration,
 ) -> Result<Duration, String> {
     loop {
-        let state = user.is_over(scenario).await;
         // It may be as it should be before the fault has come about at all.
         let fault_over = script.fired().map_or(acted, |fired| fired + lasts);
-        match state {
-            Ok(()) if lasts.is_zero() || fault_over.elapsed() > Duration::ZERO => {
-                return Ok(acted.elapsed());
-            }
+        if fault_over > Instant::now() {
+            sleep(LOOK).await;
+            continue;
+        }
+        match user.is_over(scenario).await {
+            Ok(()) => return Ok(acted.elapsed()),
             Err(state) if fault_over.elapsed() > limit => return Err(state),
-            _ => sleep(LOOK).await,
+            Err(_) => sleep(LOOK).await,
         }
     }
 }
