@@ -76,9 +76,18 @@ pub fn judge(
     wrong.into_iter().flat_map(named).collect()
 }
 
+/// What the operator can know of children that others change.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum News {
+    /// What there was when a spec was asked for.
+    OnTime,
+    /// Only what there was before that: the end of a child is on its way while the spec changes as well.
+    Late,
+}
+
 /// V6 for a history of its own, as sentences.
-pub fn truthful_history(history: &[Seen]) -> Vec<String> {
-    truthful::judge_history(history)
+pub fn truthful_history(history: &[Seen], news: News) -> Vec<String> {
+    truthful::judge_history(history, news)
 }
 
 /// Where two states differ, as sentences.

@@ -1,9 +1,12 @@
 //! One run of one scenario, with a fault or without, and everything that was seen of it. Judges nothing.
 
+use std::collections::HashMap;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use anyhow::bail;
+use http::Request;
+use hyper::body::Bytes;
 use serde_json::Value;
 use tokio::time::sleep;
 
@@ -97,7 +100,7 @@ pub async fn run(
     if scenario != Scenario::Create {
         until_calm(&user, &script).await?;
     }
-    script.arm();
+    script.arm(older_lists(world, &script, plan).await?);
     let acted = Instant::now();
     let lasts = plan.map_or(Duration::ZERO, |plan| duration(plan.fault));
     let patience = Patience { converge: patience.converge + of_others(scenario), ..patience };
@@ -162,13 +165,34 @@ async fn start(
     Ok(subjects)
 }
 
+/// What the operator would get if it listed now, for the plan that gives it that later.
+async fn older_lists(
+    world: &World<'_>,
+    script: &Script,
+    plan: Option<&Plan>,
+) -> anyhow::Result<HashMap<String, Bytes>> {
+    let mut lists = HashMap::new();
+    if plan.is_some_and(|plan| plan.fault == Fault::Stale) {
+        for (path, query) in script.listed() {
+            let request = Request::get(format!("{path}?{query}")).body(Vec::new())?;
+            let list = world.client().request_text(request).await?;
+            lists.insert(path, Bytes::from(list));
+        }
+    }
+    Ok(lists)
+}
+
 /// Waits until what was prepared is there and the operator has nothing left to do.
 async fn until_calm(user: &User<'_>, script: &Script) -> anyhow::Result<()> {
     let started = Instant::now();
     loop {
-        let state = user.is_over(Scenario::Create).await;
         let calm = script.last_write().is_some_and(|last| last.elapsed() > CALM);
-        if state.is_ok() && calm {
+        let state = if calm {
+            user.is_over(Scenario::Create).await
+        } else {
+            Err("it still writes".to_owned())
+        };
+        if state.is_ok() {
             return Ok(());
         }
         if started.elapsed() > PREPARED {
@@ -188,15 +212,16 @@ async fn converge(
     limit: Duration,
 ) -> Result<Duration, String> {
     loop {
-        let state = user.is_over(scenario).await;
         // It may be as it should be before the fault has come about at all.
         let fault_over = script.fired().map_or(acted, |fired| fired + lasts);
-        match state {
-            Ok(()) if lasts.is_zero() || fault_over.elapsed() > Duration::ZERO => {
-                return Ok(acted.elapsed());
-            }
+        if fault_over > Instant::now() {
+            sleep(LOOK).await;
+            continue;
+        }
+        match user.is_over(scenario).await {
+            Ok(()) => return Ok(acted.elapsed()),
             Err(state) if fault_over.elapsed() > limit => return Err(state),
-            _ => sleep(LOOK).await,
+            Err(_) => sleep(LOOK).await,
         }
     }
 }

@@ -11,7 +11,7 @@ use serde_json::{Value, json};
 
 use crate::history::History;
 use crate::plan::Scenario;
-use crate::state::is_as_desired;
+use crate::state::{is_as_desired, objects};
 
 /// The name of the one cache of a namespace.
 pub const NAME: &str = "cache";
@@ -68,13 +68,10 @@ impl User<'_> {
                 Err(error) => Err(error.to_string()),
             };
         }
-        let objects = self.history.current(&self.namespace);
-        let caches = objects["memcacheds"].as_array().map_or(0, Vec::len);
-        let wanted = usize::from(scenario != Scenario::Delete);
-        if caches != wanted {
-            return Err(format!("{caches} caches and not {wanted}"));
-        }
-        is_as_desired(&objects)
+        has_all(scenario, &self.history.current(&self.namespace))?;
+        // The watcher may not have heard yet what was done a moment ago: what it takes for the end is asked for.
+        let objects = objects(&self.client, &self.namespace).await;
+        has_all(scenario, &objects.map_err(|error| format!("{error:#}"))?)
     }
 
     fn caches(&self) -> Api<Memcached> {
@@ -119,4 +116,13 @@ impl User<'_> {
         deployments.patch(NAME, &PatchParams::default(), &patch).await?;
         services.delete(NAME, &DeleteParams::background()).await.map(drop)
     }
+}
+
+fn has_all(scenario: Scenario, objects: &Value) -> Result<(), String> {
+    let caches = objects["memcacheds"].as_array().map_or(0, Vec::len);
+    let wanted = usize::from(scenario != Scenario::Delete);
+    if caches != wanted {
+        return Err(format!("{caches} caches and not {wanted}"));
+    }
+    is_as_desired(objects)
 }

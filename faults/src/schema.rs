@@ -11,6 +11,7 @@ pub use walk::walk;
 
 use std::time::{Duration, Instant};
 
+use http::Request;
 use kube::api::{DynamicObject, Patch, PatchParams, PostParams};
 use kube::{Api, Client};
 use serde_json::{Value, json};
@@ -19,6 +20,9 @@ use tokio::time::sleep;
 use crate::history::kinds;
 use crate::scenario::NAME;
 use crate::state::{is_as_desired_without_pods, masked};
+
+/// As the API server writes it: the names of the fields in their order.
+const UNRECONCILED: &str = r#""status":"False","type":"Reconciled""#;
 
 /// What a leaf came to.
 #[derive(Debug)]
@@ -133,6 +137,24 @@ impl Caches {
             }
             if started.elapsed() > self.limit {
                 return Err(format!("generation {generation} is not told of: {}", cache["status"]));
+            }
+            sleep(Duration::from_millis(100)).await;
+        }
+    }
+
+    /// Waits until a cache that is too deep to be read here says that it is not reconciled.
+    pub(crate) async fn told_of_depth(&self, name: &str) -> Result<(), String> {
+        let request = Request::get(format!("{}/{name}", self.api.resource_url()))
+            .body(Vec::new())
+            .map_err(|error| error.to_string())?;
+        let started = Instant::now();
+        loop {
+            let text = self.client.request_text(request.clone()).await;
+            if text.map_err(|error| error.to_string())?.contains(UNRECONCILED) {
+                return Ok(());
+            }
+            if started.elapsed() > self.limit {
+                return Err("it does not say what is wrong".to_owned());
             }
             sleep(Duration::from_millis(100)).await;
         }

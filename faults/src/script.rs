@@ -52,8 +52,10 @@ struct State {
     sent: Vec<Sent>,
     watched: Vec<String>,
     fired: Option<Instant>,
-    /// The first list of each kind, and the kind that gets it again.
-    lists: HashMap<String, Bytes>,
+    /// What the operator asked for when it listed a kind, by path.
+    listed: HashMap<String, String>,
+    /// What each list was when the user acted, and the kind that is to get it.
+    older: HashMap<String, Bytes>,
     stale: Option<String>,
     /// Dies when the answer to this write has come or was handed on.
     doomed: Option<(Bytes, Fault)>,
@@ -65,9 +67,16 @@ impl Script {
         Arc::new(Self { plan, state: Mutex::default() })
     }
 
-    /// From now on writes and events are counted: the user acts.
-    pub fn arm(&self) {
-        self.state().armed = true;
+    /// What the operator has listed so far: each path, with its query.
+    pub fn listed(&self) -> HashMap<String, String> {
+        self.state().listed.clone()
+    }
+
+    /// From now on writes and events are counted: the user acts. `older` is what the lists are until then.
+    pub fn arm(&self, older: HashMap<String, Bytes>) {
+        let mut state = self.state();
+        state.older = older;
+        state.armed = true;
     }
 
     /// When the fault happened.
@@ -145,16 +154,13 @@ impl Hook for Way {
         fault
     }
 
-    fn answered(&self, asked: &Asked, status: StatusCode, body: &Bytes) {
+    fn answered(&self, asked: &Asked, status: StatusCode, _: &Bytes) {
         let mut state = self.script.state();
         let is_this = |sent: &&mut Sent| {
             sent.code.is_none() && sent.asked.path == asked.path && sent.asked.body == asked.body
         };
         if let Some(sent) = state.sent.iter_mut().rev().find(is_this) {
             sent.code = Some(status.as_u16());
-        }
-        if is_list(asked) && status == StatusCode::OK {
-            state.lists.entry(asked.path.clone()).or_insert_with(|| body.clone());
         }
         if state
             .doomed
@@ -254,11 +260,15 @@ fn read(state: &mut State, asked: &Asked) -> RequestFault {
     {
         state.watched.push(resource);
     }
-    if !is_list(asked) || state.stale.as_ref() != Some(&asked.path) {
+    if !is_list(asked) {
+        return RequestFault::Pass;
+    }
+    state.listed.entry(asked.path.clone()).or_insert_with(|| asked.query.clone());
+    if state.stale.as_ref() != Some(&asked.path) {
         return RequestFault::Pass;
     }
     state.stale = None;
-    let list = state.lists.get(&asked.path).cloned();
+    let list = state.older.get(&asked.path).cloned();
     list.map_or(RequestFault::Pass, |list| {
         let mut answer = Response::new(list);
         answer
@@ -270,7 +280,8 @@ fn read(state: &mut State, asked: &Asked) -> RequestFault {
 
 fn is_list(asked: &Asked) -> bool {
     let place = label::place(&asked.path);
-    asked.method == Method::GET && place.name.is_empty() && !asked.query.contains("watch=")
+    let is_all = !place.resource.is_empty() && place.name.is_empty();
+    asked.method == Method::GET && is_all && !asked.query.contains("watch=")
 }
 
 /// A refusal in the words of Kubernetes.

@@ -71,24 +71,10 @@ pub fn is_as_desired_without_pods(objects: &Value) -> Result<(), String> {
 
 fn is_served(cache: &Value, deployments: &[Value], services: &[Value]) -> Result<(), String> {
     let uid = &cache["metadata"]["uid"];
-    let typed: Memcached =
-        serde_json::from_value(cache.clone()).map_err(|error| format!("no Memcached: {error}"))?;
-    let cluster = validate(&typed, None).map_err(|error| error.to_string())?;
-    let wanted = desired(&cluster);
-    for (children, wanted) in [
-        (deployments, serde_json::to_value(wanted.deployment)),
-        (services, serde_json::to_value(wanted.service)),
-    ] {
-        let mut wanted = wanted.map_err(|error| error.to_string())?;
-        if let Value::Object(wanted) = &mut wanted {
-            wanted.retain(|name, _| !matches!(name.as_str(), "apiVersion" | "kind")); // not in lists
-        }
-        let owned = |child: &&Value| {
-            let owners = child["metadata"]["ownerReferences"].as_array();
-            owners.is_some_and(|owners| owners.iter().any(|owner| owner["uid"] == *uid))
-        };
-        let child = children.iter().find(owned).ok_or("a child is missing")?;
-        includes(child, &wanted, &mut String::new())?;
+    let [deployment, service] = wanted(cache)?;
+    for (children, wanted) in [(deployments, deployment), (services, service)] {
+        let owned = children.iter().find(|child| is_owned(child, uid));
+        includes(owned.ok_or("a child is missing")?, &wanted, &mut String::new())?;
     }
     let (status, generation) = (&cache["status"], &cache["metadata"]["generation"]);
     let conditions = status["conditions"].as_array().cloned().unwrap_or_default();
@@ -100,8 +86,30 @@ fn is_served(cache: &Value, deployments: &[Value], services: &[Value]) -> Result
     Ok(())
 }
 
+/// The Deployment and the Service that a cache asks for.
+pub(crate) fn wanted(cache: &Value) -> Result<[Value; 2], String> {
+    let typed: Memcached =
+        serde_json::from_value(cache.clone()).map_err(|error| format!("no Memcached: {error}"))?;
+    let cluster = validate(&typed, None).map_err(|error| error.to_string())?;
+    let wanted = desired(&cluster);
+    let children = [serde_json::to_value(wanted.deployment), serde_json::to_value(wanted.service)];
+    let mut all = [Value::Null, Value::Null];
+    for (place, child) in all.iter_mut().zip(children) {
+        *place = child.map_err(|error| error.to_string())?;
+        if let Value::Object(child) = place {
+            child.retain(|name, _| !matches!(name.as_str(), "apiVersion" | "kind")); // not in lists
+        }
+    }
+    Ok(all)
+}
+
+fn is_owned(child: &Value, uid: &Value) -> bool {
+    let owners = child["metadata"]["ownerReferences"].as_array();
+    owners.is_some_and(|owners| owners.iter().any(|owner| owner["uid"] == *uid))
+}
+
 /// Whether `wanted` is a part of `is`. Lists are compared item by item.
-fn includes(is: &Value, wanted: &Value, path: &mut String) -> Result<(), String> {
+pub(crate) fn includes(is: &Value, wanted: &Value, path: &mut String) -> Result<(), String> {
     let length = path.len();
     let result = match (is, wanted) {
         (Value::Object(is), Value::Object(wanted)) => {

@@ -12,7 +12,7 @@ pub enum Tried {
     Bench(&'static str),
     /// It is about something that the operator does not have.
     NotApplicable(&'static str),
-    /// It is not, for this reason.
+    /// This part of it is not.
     Missing(&'static str),
 }
 
@@ -81,7 +81,8 @@ impl Row {
 }
 
 impl Tried {
-    fn words(self) -> String {
+    /// As it stands in the line.
+    pub fn words(self) -> String {
         match self {
             Self::Test(_, name) => name.to_owned(),
             Self::Plans("") => "all plans".to_owned(),

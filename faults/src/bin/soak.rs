@@ -12,7 +12,7 @@ use kubewright_testenv::Environment;
 use kubewright_testenv::proxy::hook::{Asked, Event, EventFault, Hook, RequestFault};
 use memcached_faults::churn::Churn;
 use memcached_faults::label;
-use memcached_faults::oracle::truthful_history;
+use memcached_faults::oracle::{News, truthful_history};
 use memcached_faults::plan::Fault;
 use memcached_faults::report::say;
 use memcached_faults::script::{of_event, of_request};
@@ -118,7 +118,7 @@ async fn soak(world: &World<'_>, arguments: &Arguments) -> anyhow::Result<Vec<St
     on.store(false, Ordering::Relaxed);
     let mut breaks = subject.running.failures();
     breaks.extend(churn.settled(RECOVERY).await.err());
-    breaks.extend(truthful_history(&world.history.take(&namespace)));
+    breaks.extend(truthful_history(&world.history.take(&namespace), News::Late));
     say(&format!(
         "{} minutes: {} changes, {} faults, {kills} kills",
         arguments.minutes,

@@ -1,6 +1,6 @@
 //! E: the control plane. C: crashes and leadership. S: what is stale, missed or out of order.
 
-use super::Tried::{Plans, Test};
+use super::Tried::{Missing, Plans, Test};
 use super::{Row, row};
 
 const LEASE: &str = "crates/kubewright/src/lease/election/tests.rs";
@@ -82,6 +82,7 @@ pub(super) const ROWS: &[Row] = &[
         &[
             own!("outages", "d8_a_definition_that_is_deleted_and_comes_back_is_followed"),
             long!("outages", "definition_is_away"),
+            Missing("an API server one minor version older or newer in place of the one that runs"),
         ],
     ),
     row(

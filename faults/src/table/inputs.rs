@@ -1,6 +1,6 @@
 //! I: what people put into an object. Each is also walked by `faults schema`, with validation and without.
 
-use super::Tried::{NotApplicable, Test};
+use super::Tried::{Missing, NotApplicable, Test};
 use super::{Row, row};
 
 const VALUES: &str = "faults/src/schema/values.rs";
@@ -30,7 +30,15 @@ pub(super) const ROWS: &[Row] = &[
     ),
     row("I8", "extra arguments", &[NotApplicable("there are none")]),
     row("I10", "environment variables", &[NotApplicable("there are none")]),
-    row("I12", "long names", &[e2e!("serving", "a_cache_of_any_name_serves_and_is_found_by_it")]),
+    row(
+        "I12",
+        "long names, other domains",
+        &[
+            e2e!("serving", "a_cache_of_any_name_serves_and_is_found_by_it"),
+            own!("names", "i12_a_namespace_with_the_longest_name_is_served"),
+            Missing("a cluster whose domain is not cluster.local"),
+        ],
+    ),
     row("I13", "labels and annotations of pods", &[NotApplicable("there are none")]),
     row(
         "I15",

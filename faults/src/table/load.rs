@@ -1,6 +1,6 @@
 //! L: load. U: upgrades. X: hostile people.
 
-use super::Tried::{Bench, NotApplicable, Plans, Test};
+use super::Tried::{Bench, Missing, NotApplicable, Plans, Test};
 use super::{Row, row};
 
 const GOLDEN: &str = "crates/memcached-operator/src/desired/tests.rs";
@@ -35,14 +35,20 @@ pub(super) const ROWS: &[Row] = &[
     row(
         "U1",
         "another release takes over",
-        &[e2e!("replacement", "another_build_takes_over_and_no_child_is_touched")],
+        &[
+            e2e!("replacement", "another_build_takes_over_and_no_child_is_touched"),
+            Missing("a hundred caches, and the way back"),
+        ],
     ),
     row("U3", "fields come and go between versions", &[NotApplicable("there is one version")]),
     row("U4", "stored versions migrate", &[NotApplicable("there is one version")]),
     row(
         "U5",
         "oldest and newest Kubernetes",
-        &[admission!("the_oldest_supported_version_takes_the_definition")],
+        &[
+            admission!("the_oldest_supported_version_takes_the_definition"),
+            Missing("the plans on that version, without streamed lists, and on another etcd"),
+        ],
     ),
     row(
         "U6",

@@ -73,6 +73,7 @@ pub(super) const ROWS: &[Row] = &[
         "a namespace goes with its caches",
         &[
             Plans("namespace."),
+            own!("deletion", "d2_a_namespace_with_a_hundred_caches_goes_without_our_help"),
             it!(
                 "terminating",
                 "a_namespace_with_twenty_books_goes_and_at_most_one_request_each_is_refused"

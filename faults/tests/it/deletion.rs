@@ -2,6 +2,10 @@
 
 use std::sync::{Arc, Mutex};
 
+use http::StatusCode;
+use hyper::body::Bytes;
+use k8s_openapi::api::core::v1::Namespace;
+use kube::Api;
 use kube::api::{DeleteParams, ListParams, PropagationPolicy};
 use kubewright_testenv::Env;
 use kubewright_testenv::proxy::hook::{Asked, Hook, RequestFault};
@@ -170,4 +174,44 @@ async fn d9_many_caches_deleted_at_once_cost_three_requests_each_or_none(env: En
     // A status that was on its way may be among them; nothing is made for what is gone.
     assert!(without.len() <= 4, "{without:?}");
     assert!(without.iter().all(|write| write.ends_with("/status")), "{without:?}");
+}
+
+/// Notes what the API server forbids.
+#[derive(Default)]
+struct Forbidden(Mutex<Vec<String>>);
+
+impl Hook for Forbidden {
+    fn answered(&self, asked: &Asked, status: StatusCode, _: &Bytes) {
+        if status == StatusCode::FORBIDDEN {
+            self.0.lock().unwrap().push(label::write(asked));
+        }
+    }
+}
+
+#[kubewright_testenv::test(controllers)]
+async fn d2_a_namespace_with_a_hundred_caches_goes_without_our_help(env: Env) {
+    const MANY: usize = 100;
+    if !has_time("D2 with a hundred caches") {
+        return;
+    }
+    let hook = Arc::new(Forbidden::default());
+    let stage = Stage::new(&env, hook.clone(), &[]).await;
+    for number in 0..MANY {
+        stage.create(&format!("many-{number}"), 0).await;
+    }
+    stage.settled().await;
+    let namespaces: Api<Namespace> = Api::all(stage.world.client());
+    namespaces.delete(&stage.namespace, &DeleteParams::background()).await.unwrap();
+    let took = stage
+        .eventually("the namespace is gone", async || {
+            match namespaces.get_opt(&stage.namespace).await.map_err(|error| error.to_string())? {
+                None => Ok(()),
+                Some(namespace) => Err(format!("{:?}", namespace.status)),
+            }
+        })
+        .await;
+    let forbidden = hook.0.lock().unwrap().clone();
+    eprintln!("gone after {took:?}, {} requests were forbidden", forbidden.len());
+    assert!(forbidden.len() <= MANY, "{forbidden:#?}"); // each may learn of it by one
+    stage.stands();
 }

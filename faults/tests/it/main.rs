@@ -4,6 +4,7 @@
 
 mod deletion;
 mod hostile;
+mod names;
 mod outages;
 mod plans;
 mod refusals;

@@ -7,7 +7,7 @@ use kube::Api;
 use kube::api::{DeleteParams, DynamicObject};
 use kube::core::{ApiResource, GroupVersionKind};
 use kubewright_testenv::Env;
-use memcached_faults::oracle::truthful_history;
+use memcached_faults::oracle::{News, truthful_history};
 use tokio::time::sleep;
 
 use crate::stage::{Nothing, Stage};
@@ -25,7 +25,7 @@ async fn e2_a_store_that_is_killed_is_waited_for_and_no_status_flaps(env: Env) {
     let took = stage.settled().await;
     eprintln!("back after {took:?}");
     let history = stage.world.history.of(&stage.namespace);
-    let wrong = truthful_history(&history);
+    let wrong = truthful_history(&history, News::OnTime);
     assert!(wrong.is_empty(), "{wrong:#?}");
     let failed = history.iter().filter(|seen| {
         seen.resource == "memcacheds"

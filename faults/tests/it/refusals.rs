@@ -1,5 +1,7 @@
 //! Writes that are refused again and again: the operator asks less and less, says why, and heals.
 
+use std::io::{Read as _, Write as _};
+use std::net::{TcpListener, TcpStream};
 use std::sync::atomic::Ordering;
 use std::time::{Duration, Instant};
 
@@ -11,45 +13,62 @@ use kube::api::{DeleteParams, PostParams};
 use kubewright_testenv::Env;
 use memcached_faults::oracle::isolated;
 use memcached_faults::script::status;
-use serde_json::json;
+use serde_json::{Value, json};
 use tokio::time::sleep;
 
-use crate::stage::{Nothing, Refusing, Stage};
+use crate::stage::{Noted, Nothing, Refusing, Stage};
 
-/// E11, with 3 s in the place of 30 s.
-fn wait_three_seconds() -> Response<Bytes> {
+/// E11, with 6 s in the place of 30 s: time enough for a change and for a list.
+const PATIENCE: Duration = Duration::from_secs(6);
+
+fn asking_for_patience() -> Response<Bytes> {
+    let seconds = PATIENCE.as_secs();
     let body = json!({"kind": "Status", "apiVersion": "v1", "status": "Failure", "code": 429,
-        "reason": "TooManyRequests", "message": "(injected)", "details": {"retryAfterSeconds": 3}});
+        "reason": "TooManyRequests", "message": "(injected)", "details": {"retryAfterSeconds": seconds}});
     let mut answer = status(429, "TooManyRequests");
-    answer.headers_mut().insert("retry-after", http::HeaderValue::from_static("3"));
+    answer.headers_mut().insert("retry-after", seconds.into());
     *answer.body_mut() = Bytes::from(body.to_string());
     answer
 }
 
-/// What was sent, and how long after what was sent before it.
-fn pauses(hook: &Refusing) -> Vec<(String, Duration)> {
-    let times = hook.times.lock().unwrap();
-    times.windows(2).map(|it| (it[1].0.clone(), it[1].1 - it[0].1)).collect()
-}
-
 #[kubewright_testenv::test]
 async fn e11_a_server_that_asks_for_patience_is_given_it(env: Env) {
-    let hook = Refusing::new("", wait_three_seconds);
-    let stage = Stage::new(&env, hook.clone(), &[]).await;
+    let hook = Refusing::new("", asking_for_patience);
+    let stage = Stage::electing(&env, hook.clone()).await;
     stage.create("a", 1).await;
-    stage
-        .eventually("three writes are refused", async || {
-            if hook.count() >= 3 { Ok(()) } else { Err(format!("{:?}", pauses(&hook))) }
-        })
-        .await;
-    // Nothing else is sent meanwhile either: no status and no event that would only be refused as well.
-    let pauses = pauses(&hook);
-    let kept = |(_, pause): &(String, Duration)| *pause >= Duration::from_millis(2900);
-    assert!(pauses.iter().all(kept), "{pauses:?}");
+    for round in 1..=2 {
+        stage
+            .eventually("a write is refused", async || {
+                if hook.refused().len() >= round { Ok(()) } else { Err("none is".to_owned()) }
+            })
+            .await;
+        let asked = hook.refused()[round - 1].at;
+        // A change, and news of all kinds, are no reasons to ask again.
+        sleep(Duration::from_secs(1)).await;
+        stage.resize("a", i32::try_from(round).unwrap() + 1).await;
+        stage.subject.way.proxy.expire_watches();
+        sleep((PATIENCE + Duration::from_millis(500)).saturating_sub(asked.elapsed())).await;
+        let meanwhile = meanwhile(&hook, asked);
+        let writes: Vec<_> = meanwhile.iter().filter(|noted| noted.is_write).collect();
+        assert!(writes.is_empty(), "round {round}: {writes:#?}");
+        let of = |what: &str| meanwhile.iter().filter(|noted| noted.what.contains(what)).count();
+        assert!(of("GET memcacheds") >= 2, "it lists and watches: {meanwhile:#?}");
+        assert!(of(" leases/") >= 1, "the lease is kept: {meanwhile:#?}");
+    }
     hook.on.store(false, Ordering::SeqCst);
     stage.settled().await;
     stage.stands();
 }
+
+/// What was asked after that moment, and before the patience was over. A write that was refused at the same time was
+/// on its way already.
+fn meanwhile(hook: &Refusing, asked: Instant) -> Vec<Noted> {
+    let (from, to) = (asked + Duration::from_millis(200), asked + PATIENCE.mul_f64(0.97));
+    hook.noted().into_iter().filter(|noted| (from..to).contains(&noted.at)).collect()
+}
+
+/// A conflict is no failure of the object, and people would like to be told: a status waits no longer than this.
+const FAR_APART: Duration = Duration::from_millis(950);
 
 #[kubewright_testenv::test]
 async fn e14_ten_conflicts_in_a_row_are_overcome_with_few_tries(env: Env) {
@@ -58,30 +77,64 @@ async fn e14_ten_conflicts_in_a_row_are_overcome_with_few_tries(env: Env) {
     let stage = Stage::new(&env, hook.clone(), &[]).await;
     stage.create("a", 1).await;
     let took = stage.settled().await;
-    assert_eq!(hook.count(), 10, "after {took:?}");
+    sleep(Duration::from_secs(3)).await; // two statuses of one cache may be a second apart
+    let tries = hook.writes();
+    eprintln!("settled after {took:?}");
+    assert!(tries[..10].iter().all(|noted| noted.refused), "{tries:#?}");
+    // The eleventh is taken; each one after it has to have been worth it.
+    let statuses = told(&stage);
+    assert!(tries.len() <= 10 + statuses.len(), "{} tries for {statuses:#?}", tries.len());
+    assert!(statuses.len() <= 2, "nobody gave it news: {statuses:#?}");
+    let pauses: Vec<_> = tries[..11].windows(2).map(|it| it[1].at - it[0].at).collect();
+    let grows = |it: &[Duration]| it[1] >= it[0].mul_f64(1.2) || it[1] >= FAR_APART;
+    assert!(pauses[0] >= Duration::from_millis(150), "{pauses:?}");
+    assert!(pauses.windows(2).all(grows), "{pauses:?}");
     stage.stands();
+}
+
+/// All statuses that the cache had.
+fn told(stage: &Stage<'_>) -> Vec<Value> {
+    let history = stage.world.history.of(&stage.namespace);
+    let caches = history.iter().filter(|seen| seen.resource == "memcacheds");
+    let mut statuses: Vec<_> = caches.map(|seen| seen.object["status"].clone()).collect();
+    statuses.dedup();
+    statuses.retain(|status| !status["observedGeneration"].is_null());
+    statuses
 }
 
 #[kubewright_testenv::test]
 async fn e3_a_store_without_space_is_asked_less_and_less_and_all_heals(env: Env) {
     let hook = Refusing::new("", || status(500, "etcdserver: mvcc: database space exceeded"));
-    let stage = Stage::new(&env, hook.clone(), &["--max-backoff=10s"]).await;
+    let port = TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap().port();
+    let metrics = format!("--metrics-bind-address=127.0.0.1:{port}");
+    let stage = Stage::new(&env, hook.clone(), &["--max-backoff=10s", &metrics]).await;
     stage.create("a", 1).await;
     sleep(Duration::from_secs(20)).await;
-    let asked = hook.count();
-    let recent = hook
-        .times
-        .lock()
-        .unwrap()
-        .iter()
-        .filter(|(_, at)| at.elapsed() < Duration::from_secs(10))
-        .count();
-    assert!(asked > 3, "it goes on trying: {asked}");
-    assert!(recent <= 8, "{recent} writes in the last 10 s of {asked}");
+    let asked = hook.refused();
+    let recent = asked.iter().filter(|noted| noted.at.elapsed() < Duration::from_secs(10)).count();
+    assert!(asked.len() > 3, "it goes on trying: {}", asked.len());
+    assert!(recent <= 8, "{recent} writes in the last 10 s of {}", asked.len());
+    // A status would be refused too: the log and the metrics are who tells.
+    let said = std::fs::read_to_string(stage.world.log(&stage.namespace, &stage.subject.way));
+    assert!(said.unwrap().contains("database space exceeded"));
+    let counted = metrics_at(port);
+    let refused = |line: &str| {
+        line.starts_with("rest_client_requests_total{") && line.contains(r#"code="500""#)
+    };
+    assert!(counted.lines().any(refused), "{counted}");
     hook.on.store(false, Ordering::SeqCst);
     let took = stage.settled().await;
     assert!(took <= Duration::from_secs(25), "{took:?}");
     stage.stands();
+}
+
+/// What the operator counts.
+fn metrics_at(port: u16) -> String {
+    let mut stream = TcpStream::connect(("127.0.0.1", port)).unwrap();
+    stream.write_all(b"GET /metrics HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n").unwrap();
+    let mut answer = String::new();
+    stream.read_to_string(&mut answer).unwrap();
+    answer
 }
 
 #[kubewright_testenv::test(controllers)]

@@ -27,33 +27,51 @@ pub(crate) struct Refusing {
     pub(crate) on: AtomicBool,
     /// How many it still may refuse.
     pub(crate) left: AtomicUsize,
-    /// What it refused, and when.
-    pub(crate) times: std::sync::Mutex<Vec<(String, Instant)>>,
+    noted: std::sync::Mutex<Vec<Noted>>,
+}
+
+/// A request, as it came.
+#[derive(Clone, Debug)]
+pub(crate) struct Noted {
+    pub(crate) what: String,
+    pub(crate) at: Instant,
+    pub(crate) is_write: bool,
+    pub(crate) refused: bool,
 }
 
 impl Refusing {
     pub(crate) fn new(what: &'static str, answer: fn() -> Response<Bytes>) -> Arc<Self> {
         let (on, left) = (AtomicBool::new(true), AtomicUsize::new(usize::MAX));
-        Arc::new(Self { what, answer, on, left, times: std::sync::Mutex::default() })
+        Arc::new(Self { what, answer, on, left, noted: std::sync::Mutex::default() })
     }
 
-    pub(crate) fn count(&self) -> usize {
-        self.times.lock().unwrap().len()
+    /// All requests, those that are not meant too.
+    pub(crate) fn noted(&self) -> Vec<Noted> {
+        self.noted.lock().unwrap().clone()
+    }
+
+    pub(crate) fn refused(&self) -> Vec<Noted> {
+        self.noted().into_iter().filter(|noted| noted.refused).collect()
+    }
+
+    /// Those writes that are meant, whether it refused them or not.
+    pub(crate) fn writes(&self) -> Vec<Noted> {
+        let meant = |noted: &Noted| noted.is_write && noted.what.contains(self.what);
+        self.noted().into_iter().filter(meant).collect()
     }
 }
 
 impl Hook for Refusing {
     fn request(&self, asked: &Asked) -> RequestFault {
-        let meant = label::is_write(asked) && label::write(asked).contains(self.what);
+        let (what, is_write) = (label::write(asked), label::is_write(asked));
+        let meant = is_write && what.contains(self.what);
         let spend = |left: usize| left.checked_sub(1);
         let refuses = meant
             && self.on.load(Ordering::SeqCst)
             && self.left.fetch_update(Ordering::SeqCst, Ordering::SeqCst, spend).is_ok();
-        if !refuses {
-            return RequestFault::Pass;
-        }
-        self.times.lock().unwrap().push((label::write(asked), Instant::now()));
-        RequestFault::Answer((self.answer)())
+        let noted = Noted { what, at: Instant::now(), is_write, refused: refuses };
+        self.noted.lock().unwrap().push(noted);
+        if refuses { RequestFault::Answer((self.answer)()) } else { RequestFault::Pass }
     }
 }
 
@@ -87,6 +105,13 @@ impl<'a> Stage<'a> {
         let world = World::new(env.environment()).await.unwrap();
         let namespace = world.namespace("stage").await.unwrap();
         Self::with(env, world, namespace, hook, &flags).await
+    }
+
+    /// Where somebody has made a namespace.
+    pub(crate) async fn in_namespace(env: &'a Env, name: &str, hook: Arc<dyn Hook>) -> Self {
+        let world = World::new(env.environment()).await.unwrap();
+        let flags = ["--leader-elect=false".to_owned()];
+        Self::with(env, world, name.to_owned(), hook, &flags).await
     }
 
     /// With a lease, as it ships.

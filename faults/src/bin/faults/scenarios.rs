@@ -56,9 +56,10 @@ pub(crate) fn tests() -> anyhow::Result<HashMap<String, bool>> {
     Ok(outcomes)
 }
 
-/// Says which scenarios failed and where those are that were not run here, and sums them up.
+/// Says which scenarios failed, what of the others was not run here, and sums them up.
 pub(crate) fn conclude(outcomes: &Outcomes) -> Outcome {
     let (mut run, mut held, mut elsewhere, mut not_applicable) = (0, 0, Vec::new(), 0);
+    let mut in_part = 0;
     for row in rows() {
         if row.is_not_applicable() {
             not_applicable += 1;
@@ -74,9 +75,14 @@ pub(crate) fn conclude(outcomes: &Outcomes) -> Outcome {
         for (what, _) in judged.iter().filter(|(_, held)| !held) {
             say(&format!("failed: {}: {what}", row.id));
         }
+        let unrun = outcomes.not_run(row);
+        if !unrun.is_empty() {
+            in_part += 1;
+            say(&format!("in part: {}: not run here: {}", row.id, unrun.join(", ")));
+        }
     }
     let more = format!(
-        "; {not_applicable} not applicable; in other verbs, or of plans that were not run: {}",
+        ", {in_part} of those run in part; {not_applicable} not applicable; in other verbs, or of plans that were not run: {}",
         elsewhere.join(" ")
     );
     Outcome { what: "scenarios", run, held, more }
@@ -85,7 +91,17 @@ pub(crate) fn conclude(outcomes: &Outcomes) -> Outcome {
 impl Outcomes {
     /// All that was run of a scenario, and whether it held.
     fn of(&self, row: &Row) -> Vec<(String, bool)> {
-        let judged = |tried: &Tried| match tried {
+        row.tried.iter().filter_map(|tried| self.judged(tried)).collect()
+    }
+
+    /// What else belongs to a scenario: in other verbs, or not there yet.
+    fn not_run(&self, row: &Row) -> Vec<String> {
+        let rest = row.tried.iter().filter(|tried| self.judged(tried).is_none());
+        rest.map(|tried| tried.words()).collect()
+    }
+
+    fn judged(&self, tried: &Tried) -> Option<(String, bool)> {
+        match tried {
             Tried::Test(file, name) => {
                 target(file)?;
                 Some(((*name).to_owned(), self.tests.get(*name) == Some(&true)))
@@ -96,10 +112,8 @@ impl Outcomes {
                 let all = !held.is_empty() && held.iter().all(|held| *held);
                 Some((format!("plans with {part:?}"), all))
             }
-            Tried::Missing(why) => Some(((*why).to_owned(), false)),
-            Tried::Bench(_) | Tried::NotApplicable(_) => None,
-        };
-        row.tried.iter().filter_map(judged).collect()
+            Tried::Missing(_) | Tried::Bench(_) | Tried::NotApplicable(_) => None,
+        }
     }
 }
 
@@ -170,5 +184,14 @@ mod tests {
         assert!(!holds(&[("create.e1.expire", true), ("create.e2.expire", false)], true));
         assert!(!holds(&[("create.e1.expire", true)], false));
         assert!(!holds(&[], true), "no plan at all is no proof");
+    }
+
+    #[test]
+    fn what_was_not_run_of_a_scenario_is_named() {
+        let row = rows().find(|row| row.id == "E16").unwrap();
+        let not_run = Outcomes::default().not_run(row);
+        assert!(not_run.contains(&"definition_is_away".to_owned()), "{not_run:?}");
+        assert!(not_run.iter().any(|it| it.starts_with("NOT YET")), "{not_run:?}");
+        assert!(not_run.len() < row.tried.len(), "the short test was: {not_run:?}");
     }
 }

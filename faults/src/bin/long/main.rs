@@ -22,7 +22,7 @@ use kubewright_testenv::Environment;
 use memcached_faults::report::say;
 use memcached_faults::world::World;
 
-/// The longest pause of a watch, and what a busy machine needs.
+/// The longest pause of a watch, 30 s, and as much again for the controllers that make pods, who have their own.
 const RECOVERY: Duration = Duration::from_mins(1);
 
 /// Those that wait: a cluster for each line.

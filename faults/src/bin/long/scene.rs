@@ -10,9 +10,9 @@ use kube::api::{Patch, PatchParams, PostParams};
 use memcached_api::v1alpha1::Memcached;
 use memcached_faults::label;
 use memcached_faults::script::{Script, Sent};
-use memcached_faults::state::{is_as_desired, objects};
+use memcached_faults::state::{is_as_desired, is_as_desired_without_pods, objects};
 use memcached_faults::world::{Subject, World};
-use serde_json::json;
+use serde_json::{Value, json};
 use tokio::time::sleep;
 
 pub(crate) struct Scene<'a> {
@@ -59,14 +59,27 @@ impl<'a> Scene<'a> {
         Ok(())
     }
 
-    /// Waits until all caches have what they ask for.
+    /// Waits until all caches have what they ask for, their pods too.
     pub(crate) async fn settled(&self, limit: Duration) -> anyhow::Result<Duration> {
+        self.until(is_as_desired, limit).await
+    }
+
+    /// Waits until the operator has done its part: pods are for others to make.
+    pub(crate) async fn served(&self, limit: Duration) -> anyhow::Result<Duration> {
+        self.until(is_as_desired_without_pods, limit).await
+    }
+
+    async fn until(
+        &self,
+        check: fn(&Value) -> Result<(), String>,
+        limit: Duration,
+    ) -> anyhow::Result<Duration> {
         let began = Instant::now();
         loop {
             // Asked anew: the watcher may not have heard yet what was changed a moment ago.
             let objects = objects(&self.world.client(), &self.namespace).await.unwrap_or_default();
             let some = objects["memcacheds"].as_array().is_some_and(|list| !list.is_empty());
-            match is_as_desired(&objects) {
+            match check(&objects) {
                 Ok(()) if some => return Ok(began.elapsed()),
                 state if began.elapsed() > limit => bail!("not after {limit:?}: {state:?}"),
                 _ => sleep(Duration::from_millis(50)).await,
@@ -91,17 +104,15 @@ impl<'a> Scene<'a> {
 
     /// Who has written the lease last.
     pub(crate) fn leader(&self) -> usize {
-        let renewed = |script: &Script| {
-            let sent = script.sent();
-            let renewals = sent.iter().filter(|sent| {
-                sent.asked.method != Method::GET
-                    && sent.code.is_some_and(|code| code < 300)
-                    && label::place(&sent.asked.path).resource == "leases"
-            });
-            renewals.map(|sent| sent.at).max()
-        };
-        let last = self.subjects.iter().enumerate().max_by_key(|(_, (_, it))| renewed(it));
+        let last = self.subjects.iter().enumerate();
+        let last = last.max_by_key(|(_, (_, script))| lease_writes(script).into_iter().max());
         last.map_or(0, |(number, _)| number)
+    }
+
+    /// When the lease was first written after that.
+    pub(crate) fn led_after(&self, killed: Instant) -> Option<Instant> {
+        let writes = self.subjects.iter().flat_map(|(_, script)| lease_writes(script));
+        writes.filter(|at| *at > killed).min()
     }
 
     pub(crate) fn writes(&self) -> usize {
@@ -136,6 +147,16 @@ impl<'a> Scene<'a> {
         }
         Ok(())
     }
+}
+
+/// When the lease was written, with success.
+fn lease_writes(script: &Script) -> Vec<Instant> {
+    let is_write = |sent: &Sent| {
+        sent.asked.method != Method::GET
+            && sent.code.is_some_and(|code| code < 300)
+            && label::place(&sent.asked.path).resource == "leases"
+    };
+    script.sent().iter().filter(|sent| is_write(sent)).map(|sent| sent.at).collect()
 }
 
 fn is_list(sent: &Sent) -> bool {
