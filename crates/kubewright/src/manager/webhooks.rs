@@ -45,7 +45,7 @@ impl Manager {
             namespace: namespace.to_owned(),
             secret: secret_name(&operator),
             hosts: hosts(&operator, namespace),
-            trust: Trust::new(self.client.clone(), &operator, called(&operator, &about)),
+            trust: Trust::new(self.client.clone(), &operator, namespace, called(&operator, &about)),
             operator,
             current,
             standing,

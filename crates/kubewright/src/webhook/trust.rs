@@ -3,6 +3,7 @@
 //!
 //! What is to be written is decided by a pure function; the objects themselves are installed, not made here.
 
+use std::collections::HashSet;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -17,7 +18,7 @@ use serde_json::{Value, json};
 use std::fmt::Debug;
 use tokio::sync::Notify;
 use tokio::time::timeout;
-use tracing::{debug, info};
+use tracing::{debug, info, warn};
 
 use crate::error::chain;
 use crate::generate::webhook::Called;
@@ -49,17 +50,22 @@ pub(crate) enum TrustError {
 pub(crate) struct Trust {
     client: Client,
     manager: String,
+    /// Where the operator runs: what calls a Service elsewhere calls another one of its name.
+    namespace: String,
     called: Vec<Called>,
+    /// What was said once about objects, so that it is not said again.
+    told: HashSet<(String, String)>,
 }
 
 impl Trust {
-    pub(crate) fn new(client: Client, manager: &str, called: Vec<Called>) -> Self {
-        Self { client, manager: manager.to_owned(), called }
+    pub(crate) fn new(client: Client, manager: &str, namespace: &str, called: Vec<Called>) -> Self {
+        let (manager, namespace) = (manager.to_owned(), namespace.to_owned());
+        Self { client, manager, namespace, called, told: HashSet::new() }
     }
 
     /// Sees that all of them trust exactly `bundle`; sends nothing where they do. Says whether something was
     /// sent.
-    pub(super) async fn establish(&self, bundle: &str) -> Result<bool, TrustError> {
+    pub(super) async fn establish(&mut self, bundle: &str) -> Result<bool, TrustError> {
         let (mut missing, mut has_changed) = (None, false);
         for called in &self.called {
             let (api, name) = (api(&self.client, called), called.name.as_str());
@@ -71,7 +77,13 @@ impl Trust {
                 missing = Some(TrustError::Missing(format!("{} {name}", called.kind)));
                 continue;
             };
-            let operations = untrusting(&json!(found), bundle);
+            let found = json!(found);
+            if let Some(owner) = elsewhere(&found, &self.namespace)
+                && self.told.insert((name.to_owned(), owner.to_owned()))
+            {
+                warn!(kind = called.kind, name, owner, "calls the operator of another namespace");
+            }
+            let operations = untrusting(&found, bundle, &self.namespace);
             if operations.is_empty() {
                 continue;
             }
@@ -105,18 +117,38 @@ fn api(client: &Client, called: &Called) -> Api<DynamicObject> {
     Api::all_with(client.clone(), &ApiResource::from_gvk_with_plural(&kind, called.plural))
 }
 
-/// What has to be changed so that `object` trusts `bundle`; nothing of it that does not call a webhook.
-fn untrusting(object: &Value, bundle: &str) -> Vec<Value> {
-    let encoded = json!(ByteString(bundle.as_bytes().to_vec()));
+/// Where `object` says how webhooks are called.
+fn places(object: &Value) -> Vec<String> {
     let webhooks = object["webhooks"].as_array().map_or(0, Vec::len);
     let mut places: Vec<_> =
         (0..webhooks).map(|at| format!("/webhooks/{at}/clientConfig")).collect();
     if object["spec"]["conversion"]["strategy"] == "Webhook" {
         places.push("/spec/conversion/webhook/clientConfig".to_owned());
     }
-    let is_other =
-        |place: &String| object.pointer(place).is_some_and(|config| config["caBundle"] != encoded);
-    let mut operations: Vec<_> = places
+    places
+}
+
+/// The other namespace whose Service `config` calls.
+fn stranger<'a>(config: &'a Value, namespace: &str) -> Option<&'a str> {
+    config["service"]["namespace"].as_str().filter(|owner| *owner != namespace)
+}
+
+/// The other namespace whose operator `object` calls, if there is one.
+fn elsewhere<'a>(object: &'a Value, namespace: &str) -> Option<&'a str> {
+    let mut configs = places(object).into_iter().filter_map(|place| object.pointer(&place));
+    configs.find_map(|config| stranger(config, namespace))
+}
+
+/// What has to be changed so that `object` trusts `bundle`; nothing of it that does not call a webhook, or
+/// calls one in another namespace than `namespace`: two operators would put their authorities there in turn.
+fn untrusting(object: &Value, bundle: &str, namespace: &str) -> Vec<Value> {
+    let encoded = json!(ByteString(bundle.as_bytes().to_vec()));
+    let is_other = |place: &String| {
+        let is_to_change =
+            |config: &Value| config["caBundle"] != encoded && stranger(config, namespace).is_none();
+        object.pointer(place).is_some_and(is_to_change)
+    };
+    let mut operations: Vec<_> = places(object)
         .into_iter()
         .filter(is_other)
         .map(|place| json!({"op": "add", "path": format!("{place}/caBundle"), "value": encoded}))
@@ -191,7 +223,7 @@ mod tests {
         let add = |path: &str| json!({"op": "add", "path": path, "value": encoded});
         let test = json!({"op": "test", "path": "/metadata/resourceVersion", "value": "7"});
         assert_eq!(
-            untrusting(&configuration, "new"),
+            untrusting(&configuration, "new", "here"),
             [
                 test.clone(),
                 add("/webhooks/1/clientConfig/caBundle"),
@@ -202,8 +234,26 @@ mod tests {
         let definition =
             json!({"metadata": {"resourceVersion": "7"}, "spec": {"conversion": conversion}});
         let path = "/spec/conversion/webhook/clientConfig/caBundle";
-        assert_eq!(untrusting(&definition, "new"), [test, add(path)]);
+        assert_eq!(untrusting(&definition, "new", "here"), [test, add(path)]);
         let plain = json!({"spec": {"conversion": {"strategy": "None"}}});
-        assert!(untrusting(&plain, "new").is_empty());
+        assert!(untrusting(&plain, "new", "here").is_empty());
+    }
+
+    #[test]
+    fn what_calls_the_operator_of_another_namespace_is_left_to_it() {
+        let service = |namespace: &str| json!({"service": {"name": "a", "namespace": namespace}});
+        let configuration = json!({
+            "metadata": {"resourceVersion": "7"},
+            "webhooks": [{"clientConfig": service("there")}, {"clientConfig": service("here")}],
+        });
+        let changed = untrusting(&configuration, "new", "here");
+        assert_eq!(changed.len(), 2, "the version is tested, and one entry changed: {changed:?}");
+        assert_eq!(changed[1]["path"], "/webhooks/1/clientConfig/caBundle");
+        assert_eq!(elsewhere(&configuration, "here"), Some("there"));
+        let conversion =
+            json!({"strategy": "Webhook", "webhook": {"clientConfig": service("there")}});
+        let definition = json!({"spec": {"conversion": conversion}});
+        assert!(untrusting(&definition, "new", "here").is_empty());
+        assert_eq!(elsewhere(&definition, "there"), None);
     }
 }

@@ -133,7 +133,12 @@ impl Served {
             namespace: env.namespace().to_owned(),
             secret: secret_name(NAME),
             hosts: hosts(NAME, env.namespace()),
-            trust: Trust::new(env.client(), NAME, called(NAME, &self.installation.webhooks)),
+            trust: Trust::new(
+                env.client(),
+                NAME,
+                env.namespace(),
+                called(NAME, &self.installation.webhooks),
+            ),
             current: self.current.clone(),
             standing: standing.clone(),
             clock: Clock::system(),
