@@ -63,6 +63,7 @@ mod convert;
 mod default;
 mod hook;
 mod keeper;
+mod memory;
 mod mounted;
 mod patch;
 mod rotation;

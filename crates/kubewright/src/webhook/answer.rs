@@ -18,6 +18,7 @@ use tokio::time::{Instant, timeout};
 use tracing::{debug, error};
 
 use super::hook::{Answer, Hook};
+use super::memory::{Memory, Share};
 use crate::error::chain;
 use crate::generate::webhook::Purpose;
 use crate::metrics::{WebhookMetrics, Webhooks};
@@ -31,15 +32,12 @@ const AT_ONCE: usize = 16;
 const LARGEST_ADMISSION: usize = 7 << 20;
 /// A list is converted in one call.
 const LARGEST_CONVERSION: usize = 32 << 20;
-/// All bodies together. Counted in units, because a semaphore counts to 2^32 at most.
-const MEMORY: usize = 32 << 20;
-const UNIT: usize = 1 << 10;
 
 /// The webhooks of an operator by their paths, and what they share.
 pub(crate) struct Routes {
     by_path: HashMap<String, Route>,
     places: Arc<Semaphore>,
-    memory: Semaphore,
+    memory: Memory,
 }
 
 struct Route {
@@ -65,7 +63,7 @@ impl Routes {
         Self {
             by_path: hooks.into_iter().map(route).collect(),
             places: Arc::new(Semaphore::new(AT_ONCE)),
-            memory: Semaphore::new(MEMORY / UNIT),
+            memory: Memory::new(),
         }
     }
 
@@ -97,25 +95,22 @@ impl Routes {
         &self,
         route: &Route,
         request: http::Request<Incoming>,
-    ) -> Result<Vec<u8>, Refused> {
+    ) -> Result<Bytes, Refused> {
         let length = checked(route, &request)?;
-        let units = u32::try_from(length / UNIT + 1).unwrap_or(u32::MAX);
-        let units = units.min(u32::try_from(MEMORY / UNIT).unwrap_or(u32::MAX));
-        // Neither semaphore is ever closed.
-        let _memory = self.memory.acquire_many(units).await;
-        let body = Limited::new(request.into_body(), length).collect().await.map_err(|error| {
-            Refused(StatusCode::BAD_REQUEST, format!("the body cannot be read: {error}"))
-        })?;
-        let (body, answer) = (body.to_bytes(), route.answer.clone());
-        let place = self.places.clone().acquire_owned().await;
+        let (body, share) = read(request.into_body(), length, self.memory.share()).await?;
+        let answer = route.answer.clone();
+        let place = self.places.clone().acquire_owned().await; // nobody closes it
         let work = tokio::task::spawn_blocking(move || {
-            let _place = place; // kept for as long as the thread is, even if nobody waits any more
-            std::panic::catch_unwind(AssertUnwindSafe(|| answer(&body)))
+            // Kept for as long as the thread is, even if nobody waits any more.
+            let (_place, body, share) = (place, body, share);
+            (std::panic::catch_unwind(AssertUnwindSafe(|| answer(&body))), share)
         });
         match work.await {
-            Ok(Ok(Ok(answer))) => Ok(answer),
-            Ok(Ok(Err(unreadable))) => Err(Refused(StatusCode::BAD_REQUEST, chain(&unreadable))),
-            Ok(Err(panic)) => {
+            Ok((Ok(Ok(answer)), share)) => Ok(held(answer, share)),
+            Ok((Ok(Err(unreadable)), _)) => {
+                Err(Refused(StatusCode::BAD_REQUEST, chain(&unreadable)))
+            }
+            Ok((Err(panic), _)) => {
                 route.metrics.panicked();
                 let said = said(&*panic);
                 error!(error = said, "a webhook panicked");
@@ -124,6 +119,43 @@ impl Routes {
             Err(error) => Err(Refused(StatusCode::INTERNAL_SERVER_ERROR, error.to_string())),
         }
     }
+}
+
+/// Reads a body of up to `length` bytes, and takes memory for what has come.
+async fn read(
+    body: Incoming,
+    length: usize,
+    mut share: Share,
+) -> Result<(Vec<u8>, Share), Refused> {
+    let unreadable = |error: &dyn std::fmt::Display| {
+        Refused(StatusCode::BAD_REQUEST, format!("the body cannot be read: {error}"))
+    };
+    let (mut body, mut read) = (Limited::new(body, length), Vec::new());
+    while let Some(frame) = body.frame().await {
+        let Ok(data) = frame.map_err(|error| unreadable(&error))?.into_data() else { continue };
+        let needed = read.len() + data.len();
+        share.grow(needed).await;
+        // Twice as much whenever it is full, but never more than will come.
+        if read.capacity() < needed {
+            read.reserve_exact(
+                (2 * read.capacity()).clamp(needed, length.max(needed)) - read.len(),
+            );
+        }
+        read.extend_from_slice(&data);
+    }
+    Ok((read, share))
+}
+
+/// An answer that keeps its share of the memory until it is written.
+fn held(answer: Vec<u8>, mut share: Share) -> Bytes {
+    struct Held(Vec<u8>, #[expect(dead_code, reason = "kept until it is dropped")] Share);
+    impl AsRef<[u8]> for Held {
+        fn as_ref(&self) -> &[u8] {
+            &self.0
+        }
+    }
+    share.shrink(answer.len());
+    Bytes::from_owner(Held(answer, share))
 }
 
 /// How long the body is, before any of it is read.
@@ -147,15 +179,15 @@ fn checked(route: &Route, request: &http::Request<Incoming>) -> Result<usize, Re
 }
 
 fn refusal(Refused(status, reason): &Refused) -> http::Response<Full<Bytes>> {
-    response(*status, "text/plain; charset=utf-8", format!("{reason}\n").into_bytes())
+    response(*status, "text/plain; charset=utf-8", format!("{reason}\n").into())
 }
 
 fn response(
     status: StatusCode,
     content_type: &'static str,
-    body: Vec<u8>,
+    body: Bytes,
 ) -> http::Response<Full<Bytes>> {
-    let mut response = http::Response::new(Full::new(Bytes::from(body)));
+    let mut response = http::Response::new(Full::new(body));
     *response.status_mut() = status;
     let value = http::HeaderValue::from_static(content_type);
     response.headers_mut().insert(CONTENT_TYPE, value);

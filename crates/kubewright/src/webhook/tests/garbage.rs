@@ -6,7 +6,7 @@ use jiff::ToSpan as _;
 use kube::api::PostParams;
 use kubewright_testenv::Env;
 use serde_json::json;
-use tokio::io::AsyncReadExt as _;
+use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
 use tokio::net::TcpStream;
 
 use super::super::certificate::{Made, make};
@@ -118,6 +118,27 @@ async fn slow_clients_are_cut_off() {
     assert!(body.contains("HTTP/1.1 504"), "{body}");
     assert!(matches!(silent, Ok(0) | Err(_)), "{silent:?}");
     assert!(begun.elapsed() < Duration::from_secs(25), "{:?}", begun.elapsed());
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn what_is_only_announced_keeps_nobody_waiting() {
+    let (Served { port, .. }, authority) = serving().await;
+    let head = "POST /convert-test-kubewright-dev-jug HTTP/1.1\r\nHost: a\r\nContent-Type: application/json";
+    let announced = format!("{head}\r\nContent-Length: {}\r\n\r\n{{", 10 << 20);
+    let mut held = Vec::new();
+    for _ in 0..20 {
+        let mut stream = connect(port, &authority).await;
+        stream.write_all(announced.as_bytes()).await.unwrap();
+        held.push(stream);
+    }
+    tokio::time::sleep(Duration::from_millis(200)).await; // until they are read
+    let request = call(review("Jug", &json!(jug("a"))).to_string().as_bytes());
+    for _ in 0..20 {
+        let begun = Instant::now();
+        let said = say(port, &authority, &request, PATIENCE).await;
+        assert!(said.contains("\"allowed\":true"), "{said}");
+        assert!(begun.elapsed() < Duration::from_secs(2), "{:?}", begun.elapsed());
+    }
 }
 
 #[tokio::test(flavor = "multi_thread")]
