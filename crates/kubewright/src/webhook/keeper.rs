@@ -95,9 +95,7 @@ impl Keeper {
                     }
                 }
                 Err(error) => {
-                    let error = chain(&error);
-                    warn!(error, "webhooks cannot be called yet");
-                    self.standing.set(Err(error));
+                    self.tell(&chain(&error));
                     // What is missing may come at any moment.
                     tokio::select! {
                         () = news.notified() => sleep(SETTLE).await,
@@ -105,6 +103,17 @@ impl Keeper {
                     }
                 }
             }
+        }
+    }
+
+    /// What is served and trusted stays so: an API server that does not answer at the moment must not take all
+    /// replicas out of the Service.
+    fn tell(&self, error: &str) {
+        if self.standing.get().is_ok() {
+            warn!(error, "cannot look after the certificate of the webhooks");
+        } else {
+            warn!(error, "webhooks cannot be called yet");
+            self.standing.set(Err(error.to_owned()));
         }
     }
 

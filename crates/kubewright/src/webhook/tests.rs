@@ -4,4 +4,5 @@ mod client;
 mod garbage;
 mod jugs;
 mod latency;
+mod reach;
 mod rotation;

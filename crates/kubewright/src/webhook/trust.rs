@@ -3,7 +3,7 @@
 //!
 //! What is to be written is decided by a pure function; the objects themselves are installed, not made here.
 
-use std::collections::HashSet;
+use std::collections::HashMap;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -31,19 +31,11 @@ const SILENCE: Duration = Duration::from_secs(320);
 
 /// Why the API server does not trust the operator.
 #[derive(Debug, thiserror::Error)]
-pub(crate) enum TrustError {
-    #[error("cannot {doing} {name}")]
-    Api {
-        doing: &'static str,
-        name: String,
-        #[source]
-        source: Box<kube::Error>,
-    },
-    #[error(
-        "{0} is not installed: apply what `generate install` prints, or turn the webhooks off with \
-         --webhook-bind-address=0"
-    )]
-    Missing(String),
+#[error("cannot {doing} {name}")]
+pub(crate) struct TrustError {
+    doing: &'static str,
+    name: String,
+    source: Box<kube::Error>,
 }
 
 /// The objects that call the operator.
@@ -53,49 +45,72 @@ pub(crate) struct Trust {
     /// Where the operator runs: what calls a Service elsewhere calls another one of its name.
     namespace: String,
     called: Vec<Called>,
-    /// What was said once about objects, so that it is not said again.
-    told: HashSet<(String, String)>,
+    /// Whose they were when it was last said: none if missing, empty if ours.
+    told: HashMap<String, Option<String>>,
 }
 
 impl Trust {
     pub(crate) fn new(client: Client, manager: &str, namespace: &str, called: Vec<Called>) -> Self {
         let (manager, namespace) = (manager.to_owned(), namespace.to_owned());
-        Self { client, manager, namespace, called, told: HashSet::new() }
+        Self { client, manager, namespace, called, told: HashMap::new() }
     }
 
     /// Sees that all of them trust exactly `bundle`; sends nothing where they do. Says whether something was
-    /// sent.
+    /// sent. One that cannot be reached does not keep the others from being told.
     pub(super) async fn establish(&mut self, bundle: &str) -> Result<bool, TrustError> {
-        let (mut missing, mut has_changed) = (None, false);
-        for called in &self.called {
-            let (api, name) = (api(&self.client, called), called.name.as_str());
-            let failed = |doing| {
-                let name = format!("{} {name}", called.kind);
-                move |source| TrustError::Api { doing, name, source: Box::new(source) }
-            };
-            let Some(found) = api.get_opt(name).await.map_err(failed("look at"))? else {
-                missing = Some(TrustError::Missing(format!("{} {name}", called.kind)));
-                continue;
-            };
-            let found = json!(found);
-            if let Some(owner) = elsewhere(&found, &self.namespace)
-                && self.told.insert((name.to_owned(), owner.to_owned()))
-            {
-                warn!(kind = called.kind, name, owner, "calls the operator of another namespace");
+        let (mut failed, mut has_changed) = (None, false);
+        for called in self.called.clone() {
+            match self.tell(&called, bundle).await {
+                Ok(changed) => has_changed |= changed,
+                Err(error) => failed = Some(error),
             }
-            let operations = untrusting(&found, bundle, &self.namespace);
-            if operations.is_empty() {
-                continue;
-            }
-            let patch = serde_json::from_value(Value::Array(operations)).map(Patch::Json::<()>);
-            let patch = patch.map_err(kube::Error::SerdeError).map_err(failed("change"))?;
-            let field_manager = Some(self.manager.clone());
-            let parameters = PatchParams { field_manager, ..PatchParams::default() };
-            api.patch(name, &parameters, &patch).await.map_err(failed("change"))?;
-            has_changed = true;
-            info!(kind = called.kind, name, "the API server is told whom to trust");
         }
-        missing.map_or(Ok(has_changed), Err)
+        failed.map_or(Ok(has_changed), Err)
+    }
+
+    /// One of them. Where it is missing nobody calls, and nobody has to be told.
+    async fn tell(&mut self, called: &Called, bundle: &str) -> Result<bool, TrustError> {
+        let (api, name) = (api(&self.client, called), called.name.as_str());
+        let failed = |doing| {
+            let name = format!("{} {name}", called.kind);
+            move |source| TrustError { doing, name, source: Box::new(source) }
+        };
+        let found = api.get_opt(name).await.map_err(failed("look at"))?;
+        self.mention(called, found.as_ref());
+        let operations = found.map(|found| untrusting(&json!(found), bundle, &self.namespace));
+        let Some(operations) = operations.filter(|operations| !operations.is_empty()) else {
+            return Ok(false);
+        };
+        let patch = serde_json::from_value(Value::Array(operations)).map(Patch::Json::<()>);
+        let patch = patch.map_err(kube::Error::SerdeError).map_err(failed("change"))?;
+        let field_manager = Some(self.manager.clone());
+        let parameters = PatchParams { field_manager, ..PatchParams::default() };
+        api.patch(name, &parameters, &patch).await.map_err(failed("change"))?;
+        info!(kind = called.kind, name, "the API server is told whom to trust");
+        Ok(true)
+    }
+
+    /// Says once of an object that it is missing, or whose it is if it is another's.
+    fn mention(&mut self, called: &Called, found: Option<&DynamicObject>) {
+        let (kind, name) = (called.kind, called.name.as_str());
+        let object = found.map(|found| json!(found));
+        let owner = object.as_ref().map(|object| elsewhere(object, &self.namespace));
+        let word = owner.map(|owner| owner.unwrap_or_default().to_owned());
+        if self.told.insert(name.to_owned(), word.clone()) == Some(word) {
+            return;
+        }
+        match owner {
+            Some(None) => {}
+            Some(Some(owner)) => {
+                warn!(kind, name, owner, "calls the operator of another namespace");
+            }
+            None => warn!(
+                kind,
+                name,
+                "is not installed, so that nobody calls these webhooks: apply what `generate install` prints, \
+                 or turn them off with --webhook-bind-address=0"
+            ),
+        }
     }
 
     /// Follows all of them, so that what somebody resets is put right at once.

@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use k8s_openapi::apimachinery::pkg::apis::meta::v1::Condition;
-use kube::{CustomResource, CustomResourceExt as _, KubeSchema};
+use kube::{Client, CustomResource, CustomResourceExt as _, KubeSchema};
 use kubewright_testenv::Env;
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
@@ -126,15 +126,20 @@ impl Served {
 
     /// Keeps its certificate in the test's namespace until the test ends.
     pub(super) fn keep(&self, env: &Env, overlap: Duration) -> Standing {
+        self.keep_by(env, env.client(), overlap)
+    }
+
+    /// The same by another client. Watches are not its business.
+    pub(super) fn keep_by(&self, env: &Env, client: Client, overlap: Duration) -> Standing {
         let standing = Standing::new();
         let keeper = Keeper {
-            client: env.client(),
+            client: client.clone(),
             operator: NAME.to_owned(),
             namespace: env.namespace().to_owned(),
             secret: secret_name(NAME),
             hosts: hosts(NAME, env.namespace()),
             trust: Trust::new(
-                env.client(),
+                client,
                 NAME,
                 env.namespace(),
                 called(NAME, &self.installation.webhooks),
