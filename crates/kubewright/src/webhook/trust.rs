@@ -26,8 +26,9 @@ use crate::watch::delay::Delay;
 
 /// One request in five minutes for each object is all that it costs at rest. kube allows no longer watch.
 const WATCH_SECONDS: u32 = 290;
-/// Silence for longer is a connection that is dead.
-const SILENCE: Duration = Duration::from_secs(320);
+/// The server sends a bookmark about every minute. Silence for longer is a connection that is dead. It has to be
+/// noticed while both authorities are trusted, or this replica serves what nobody trusts any more.
+const SILENCE: Duration = Duration::from_secs(150);
 
 /// Why the API server does not trust the operator.
 #[derive(Debug, thiserror::Error)]
@@ -223,6 +224,13 @@ where
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::webhook::rotation::Timing;
+
+    #[test]
+    fn a_watch_that_is_dead_is_noticed_before_the_last_authority_is_forgotten() {
+        let delay = Duration::from_secs(30); // the longest
+        assert!(SILENCE + delay < Timing::default().overlap * 2);
+    }
 
     #[test]
     fn only_what_calls_a_webhook_and_does_not_trust_yet_is_changed() {
