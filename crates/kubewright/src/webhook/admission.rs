@@ -63,7 +63,7 @@ pub(super) fn set_defaults<K: Default>(body: &[u8]) -> Result<Vec<u8>, Unreadabl
         }
         let mut changed = object.clone();
         changed.set_defaults(request);
-        patched(request, sent, object, &changed)
+        patched(request, sent, object, changed)
             .unwrap_or_else(|error| refused(request, &error.to_string()))
     })
 }
@@ -79,11 +79,14 @@ fn patched<K: Kind>(
     request: &Request<K>,
     sent: &RawValue,
     before: &K,
-    after: &K,
+    after: K,
 ) -> Result<AdmissionResponse, Box<dyn std::error::Error>> {
-    let sent: Value = serde_json::from_str(sent.get())?;
-    let changes =
-        patch::changes(&sent, &serde_json::to_value(before)?, &serde_json::to_value(after)?);
+    let before = serde_json::to_string(before)?;
+    let after = {
+        let after = after; // may be large, and ends here
+        serde_json::to_string(&after)?
+    };
+    let changes = patch::changes(sent.get(), &before, &after)?;
     let response = AdmissionResponse::from(request);
     if changes.is_empty() {
         return Ok(response);
