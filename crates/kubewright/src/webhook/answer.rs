@@ -31,7 +31,12 @@ const AT_ONCE: usize = 16;
 /// The API server takes objects of up to 3 MB; a review has the old and the new one.
 const LARGEST_ADMISSION: usize = 7 << 20;
 /// A list is converted in one call.
-const LARGEST_CONVERSION: usize = 32 << 20;
+const LARGEST_CONVERSION: usize = 14 << 20;
+/// How many times its body a call takes at most, measured with objects of many little fields: what is read, the
+/// objects before and after, and their texts.
+const COST_OF_VALIDATION: usize = 7;
+const COST_OF_DEFAULTS: usize = 10;
+const COST_OF_CONVERSION: usize = 5;
 
 /// The webhooks of an operator by their paths, and what they share.
 pub(crate) struct Routes {
@@ -43,6 +48,7 @@ pub(crate) struct Routes {
 struct Route {
     answer: Answer,
     largest: usize,
+    cost: usize,
     metrics: WebhookMetrics,
 }
 
@@ -53,12 +59,9 @@ impl Routes {
     pub(crate) fn new(hooks: Vec<Hook>, metrics: &Webhooks) -> Self {
         let route = |Hook { about, answer }: Hook| {
             let path = about.path();
-            let largest = match about.purpose {
-                Purpose::Convert => LARGEST_CONVERSION,
-                Purpose::Mutate | Purpose::Validate => LARGEST_ADMISSION,
-            };
+            let (largest, cost) = bounds(about.purpose);
             let metrics = metrics.webhook(&path);
-            (path, Route { answer, largest, metrics })
+            (path, Route { answer, largest, cost, metrics })
         };
         Self {
             by_path: hooks.into_iter().map(route).collect(),
@@ -97,7 +100,8 @@ impl Routes {
         request: http::Request<Incoming>,
     ) -> Result<Bytes, Refused> {
         let length = checked(route, &request)?;
-        let (body, share) = read(request.into_body(), length, self.memory.share()).await?;
+        let (body, share) =
+            read(request.into_body(), length, route.cost, self.memory.share()).await?;
         let answer = route.answer.clone();
         let place = self.places.clone().acquire_owned().await; // nobody closes it
         let work = tokio::task::spawn_blocking(move || {
@@ -121,10 +125,20 @@ impl Routes {
     }
 }
 
-/// Reads a body of up to `length` bytes, and takes memory for what has come.
+/// The largest body of a call, and how many times as much memory it takes.
+fn bounds(purpose: Purpose) -> (usize, usize) {
+    match purpose {
+        Purpose::Convert => (LARGEST_CONVERSION, COST_OF_CONVERSION),
+        Purpose::Mutate => (LARGEST_ADMISSION, COST_OF_DEFAULTS),
+        Purpose::Validate => (LARGEST_ADMISSION, COST_OF_VALIDATION),
+    }
+}
+
+/// Reads a body of up to `length` bytes, and takes memory for what has come: `cost` times as much.
 async fn read(
     body: Incoming,
     length: usize,
+    cost: usize,
     mut share: Share,
 ) -> Result<(Vec<u8>, Share), Refused> {
     let unreadable = |error: &dyn std::fmt::Display| {
@@ -134,7 +148,7 @@ async fn read(
     while let Some(frame) = body.frame().await {
         let Ok(data) = frame.map_err(|error| unreadable(&error))?.into_data() else { continue };
         let needed = read.len() + data.len();
-        share.grow(needed).await;
+        share.grow(needed * cost).await;
         // Twice as much whenever it is full, but never more than will come.
         if read.capacity() < needed {
             read.reserve_exact(
@@ -192,4 +206,18 @@ fn response(
     let value = http::HeaderValue::from_static(content_type);
     response.headers_mut().insert(CONTENT_TYPE, value);
     response
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::memory::BEYOND;
+    use super::*;
+
+    #[test]
+    fn no_call_takes_more_than_the_one_that_may_go_beyond() {
+        for purpose in [Purpose::Mutate, Purpose::Validate, Purpose::Convert] {
+            let (largest, cost) = bounds(purpose);
+            assert!(largest * cost <= BEYOND, "{purpose:?}");
+        }
+    }
 }

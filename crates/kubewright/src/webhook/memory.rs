@@ -9,8 +9,12 @@ use std::sync::Arc;
 
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 
-/// All calls together, but for the one that may go beyond.
-const TOGETHER: usize = 16 << 20;
+/// All calls together, but for the one that may go beyond: sixteen at once with objects of 50 kB.
+const TOGETHER: usize = 8 << 20;
+/// What that one takes at most. Both, and the operator's other 40 MiB, fit into the 128 MiB of the container that
+/// is generated.
+#[cfg(test)]
+pub(super) const BEYOND: usize = 70 << 20;
 /// Counted in units, because a semaphore counts to 2^32 at most.
 const UNIT: usize = 1 << 10;
 

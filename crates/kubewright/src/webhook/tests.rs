@@ -4,5 +4,6 @@ mod client;
 mod garbage;
 mod jugs;
 mod latency;
+mod peak;
 mod reach;
 mod rotation;

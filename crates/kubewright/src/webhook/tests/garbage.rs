@@ -21,7 +21,10 @@ const PATIENCE: Duration = Duration::from_secs(15);
 
 /// A server with a certificate, and whom to trust.
 pub(super) async fn serving() -> (Served, String) {
-    let served = served().await;
+    with_certificate(served().await)
+}
+
+pub(super) fn with_certificate(served: Served) -> (Served, String) {
     let Made { authority, pair } = make(&[], Clock::system().now(), 90).unwrap();
     served.current.set(pair.certificate.as_bytes(), pair.key.as_bytes()).unwrap();
     (served, authority)

@@ -22,6 +22,7 @@ use crate::generate::files::tests::installation;
 use crate::generate::webhook::{at_address, called, hosts, objects, secret_name};
 use crate::generate::{Installation, own_namespace};
 use crate::metrics::Metrics;
+use crate::webhook;
 
 pub(super) const NAME: &str = "a-operator"; // that of the fixture
 
@@ -59,6 +60,12 @@ impl Validate for Jug {
     }
 }
 
+impl webhook::Default for Jug {
+    fn set_defaults(&mut self, _: &Request<Self>) {
+        self.spec.litres += 1;
+    }
+}
+
 impl Convert for OldJug {
     type Hub = Jug;
 
@@ -85,22 +92,26 @@ pub(super) struct Served {
     pub(super) installation: Installation,
 }
 
-fn hooks() -> Vec<Hook> {
+pub(super) fn hooks() -> Vec<Hook> {
     vec![Hook::validating::<Jug>(), Hook::converting(vec![Spoke::of::<OldJug>()])]
 }
 
 /// Serves until the test ends.
 pub(super) async fn served() -> Served {
+    served_with(hooks()).await
+}
+
+pub(super) async fn served_with(hooks: Vec<Hook>) -> Served {
     let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
     let port = listener.local_addr().unwrap().port();
     let (current, metrics) = (Arc::new(Current::default()), Metrics::with_webhooks());
-    let routes = Arc::new(Routes::new(hooks(), &metrics.webhooks().unwrap()));
+    let routes = Arc::new(Routes::new(hooks.clone(), &metrics.webhooks().unwrap()));
     tokio::spawn(serve(listener, current.clone(), routes));
     let mut definition = tidy(Jug::crd());
     let mut older = OldJug::crd().spec.versions.remove(0);
     older.storage = false;
     definition.spec.versions.push(older);
-    let webhooks = hooks().into_iter().map(|hook| hook.about).collect();
+    let webhooks = hooks.into_iter().map(|hook| hook.about).collect();
     let definitions = vec![definition];
     let mut installation = Installation { definitions, webhooks, ..installation() };
     installation.namespace = own_namespace(NAME);
