@@ -69,6 +69,7 @@ mod patch;
 mod rotation;
 mod secret;
 mod server;
+mod sound;
 mod stall;
 mod trust;
 mod validate;

@@ -10,8 +10,10 @@ use kube::{Api, Client, Config};
 use kubewright_testenv::{Env, Identity};
 use serde_json::json;
 
+use super::super::certificate::make;
 use super::super::secret::{RENEW_AFTER, read};
 use super::jugs::{Jug, NAME, jug, ready, served};
+use crate::clock::Clock;
 use crate::generate::webhook::secret_name;
 
 const OVERLAP: Duration = Duration::from_secs(2);
@@ -65,4 +67,26 @@ async fn an_api_server_that_does_not_answer_makes_no_replica_unready(env: Env) {
     tokio::time::sleep(Duration::from_secs(3)).await;
     assert_eq!(standing.get(), Ok(()));
     disturbed.proxy.heal();
+}
+
+#[kubewright_testenv::test(own)]
+async fn a_secret_that_is_damaged_is_written_anew(env: Env) {
+    let served = served().await;
+    served.install(&env, None).await;
+    let standing = served.keep(&env, OVERLAP);
+    ready(&env, &standing).await;
+    let (secrets, name) = (env.api::<Secret>(), secret_name(NAME));
+    let good = read(&secrets.get(&name).await.unwrap()).unwrap();
+    let foreign = make(&[], Clock::system().now(), 90).unwrap().authority;
+    for (key, value) in [("tls.crt", "damaged"), ("tls.key", "damaged"), ("ca.crt", &foreign)] {
+        let value = k8s_openapi::ByteString(value.into());
+        let damage = Patch::Merge(json!({"data": {key: value}}));
+        secrets.patch(&name, &PatchParams::default(), &damage).await.unwrap();
+        env.eventually("what was served is there again", async || {
+            let secret = secrets.get(&name).await.map_err(|error| error.to_string())?;
+            (read(&secret).as_ref() == Some(&good)).then_some(()).ok_or_else(|| key.to_owned())
+        })
+        .await;
+        assert_eq!(standing.get(), Ok(()));
+    }
 }
