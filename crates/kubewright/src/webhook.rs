@@ -66,6 +66,7 @@ mod keeper;
 mod memory;
 mod mounted;
 mod patch;
+mod places;
 mod rotation;
 mod secret;
 mod server;

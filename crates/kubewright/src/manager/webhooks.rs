@@ -32,7 +32,8 @@ impl Manager {
         let about: Vec<Webhook> = hooks.iter().map(|hook| hook.about.clone()).collect();
         let (current, standing) = (Arc::new(Current::default()), Standing::new());
         let routes = Arc::new(Routes::new(hooks, &metrics));
-        let asked = standing.clone();
+        let (asked, places) = (standing.clone(), routes.places());
+        health.live("webhook", move || places.check());
         health.ready("webhook", move || asked.get());
         self.background.spawn(serve(listener, current.clone(), routes));
         if let Some(files) = found(flags) {

@@ -6,28 +6,25 @@
 use std::collections::HashMap;
 use std::convert::Infallible;
 use std::panic::AssertUnwindSafe;
-use std::sync::Arc;
 use std::time::Duration;
 
 use http::header::{CONTENT_LENGTH, CONTENT_TYPE};
 use http::{Method, StatusCode};
 use http_body_util::{BodyExt as _, Full, Limited};
 use hyper::body::{Bytes, Incoming};
-use tokio::sync::Semaphore;
 use tokio::time::{Instant, timeout};
 use tracing::{debug, error};
 
 use super::hook::{Answer, Hook};
 use super::memory::{Memory, Share};
+use super::places::Places;
 use crate::error::chain;
 use crate::generate::webhook::Purpose;
 use crate::metrics::{WebhookMetrics, Webhooks};
 use crate::worker::said;
 
-/// What the generated configurations give a call; nobody waits for a later answer.
-const DEADLINE: Duration = Duration::from_secs(10);
-/// So many are worked on at a time; the others wait for their turn, each at most until its deadline.
-const AT_ONCE: usize = 16;
+/// The generated configurations give a call 10 s, which began before it was here; nobody hears a later answer.
+const DEADLINE: Duration = Duration::from_secs(9);
 /// The API server takes objects of up to 3 MB; a review has the old and the new one.
 const LARGEST_ADMISSION: usize = 7 << 20;
 /// A list is converted in one call.
@@ -41,7 +38,7 @@ const COST_OF_CONVERSION: usize = 5;
 /// The webhooks of an operator by their paths, and what they share.
 pub(crate) struct Routes {
     by_path: HashMap<String, Route>,
-    places: Arc<Semaphore>,
+    places: Places,
     memory: Memory,
 }
 
@@ -65,9 +62,14 @@ impl Routes {
         };
         Self {
             by_path: hooks.into_iter().map(route).collect(),
-            places: Arc::new(Semaphore::new(AT_ONCE)),
+            places: Places::new(),
             memory: Memory::new(),
         }
+    }
+
+    /// Where calls are worked on, for the liveness check.
+    pub(crate) fn places(&self) -> Places {
+        self.places.clone()
     }
 
     /// Never fails: what goes wrong is an answer too.
@@ -103,7 +105,7 @@ impl Routes {
         let (body, share) =
             read(request.into_body(), length, route.cost, self.memory.share()).await?;
         let answer = route.answer.clone();
-        let place = self.places.clone().acquire_owned().await; // nobody closes it
+        let place = self.places.take().await;
         let work = tokio::task::spawn_blocking(move || {
             // Kept for as long as the thread is, even if nobody waits any more.
             let (_place, body, share) = (place, body, share);
