@@ -71,10 +71,22 @@ async fn what_is_being_deleted_is_let_through_whatever_is_wrong_with_it() {
     wrong["spec"]["litres"] = json!(0);
     let mut going = wrong.clone();
     going["metadata"]["deletionTimestamp"] = json!("2020-01-01T00:00:00Z");
-    for (object, expected) in [(wrong, "\"allowed\":false"), (going, "\"allowed\":true")] {
+    let (mut misfit, mut misfit_going) = (wrong.clone(), going.clone());
+    misfit["spec"] = json!("of another release");
+    misfit_going["spec"] = json!("of another release");
+    for (operation, object, expected) in [
+        ("UPDATE", wrong, "\"allowed\":false"),
+        ("UPDATE", going, "\"allowed\":true"),
+        ("UPDATE", misfit.clone(), "cannot be read as"),
+        ("UPDATE", misfit_going, "\"allowed\":true"),
+        ("DELETE", misfit, "its deletion is not looked at"),
+    ] {
         let mut review = review("Jug", &object);
-        review["request"]["operation"] = json!("UPDATE");
+        review["request"]["operation"] = json!(operation);
         review["request"]["oldObject"] = object;
+        if operation == "DELETE" {
+            review["request"]["object"] = json!(null);
+        }
         let said = say(port, &authority, &call(review.to_string().as_bytes()), PATIENCE).await;
         assert!(said.contains(expected), "{expected}: {said}");
     }
