@@ -2,7 +2,7 @@
 
 mod client;
 mod garbage;
-mod jugs;
+pub(super) mod jugs;
 mod latency;
 mod peak;
 mod reach;

@@ -27,7 +27,7 @@ use crate::webhook;
 pub(super) const NAME: &str = "a-operator"; // that of the fixture
 
 #[derive(KubeSchema, Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
-pub(super) struct JugStatus {
+pub(in super::super) struct JugStatus {
     #[serde(default)]
     conditions: Vec<Condition>,
 }
@@ -41,14 +41,14 @@ impl Conditions for JugStatus {
 #[derive(CustomResource, KubeSchema, Clone, Debug, Default, Serialize, Deserialize)]
 #[kube(group = "test.kubewright.dev", version = "v1", kind = "Jug", namespaced)]
 #[kube(status = "JugStatus")]
-pub(super) struct JugSpec {
+pub(in super::super) struct JugSpec {
     pub(super) litres: i32,
 }
 
 #[derive(CustomResource, KubeSchema, Clone, Debug, Default, Serialize, Deserialize)]
 #[kube(group = "test.kubewright.dev", version = "v1alpha1", kind = "Jug", root = "OldJug")]
 #[kube(namespaced, status = "JugStatus")]
-pub(super) struct OldJugSpec {
+pub(in super::super) struct OldJugSpec {
     pub(super) millilitres: i32,
 }
 
