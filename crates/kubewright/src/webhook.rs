@@ -90,7 +90,7 @@ pub(crate) use hook::Hook;
 pub(crate) use keeper::Keeper;
 pub(crate) use mounted::found;
 pub(crate) use rotation::Timing;
-pub(crate) use server::serve;
+pub(crate) use server::{Phase, serve};
 pub(crate) use trust::Trust;
 
 use std::sync::{Arc, Mutex, PoisonError};

@@ -4,6 +4,7 @@ mod client;
 mod garbage;
 pub(super) mod jugs;
 mod latency;
+mod leaving;
 mod peak;
 mod reach;
 mod rotation;

@@ -9,10 +9,11 @@ use kubewright_testenv::Env;
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 use tokio::net::TcpListener;
+use tokio::sync::watch;
 
 use super::super::{
-    Convert, Current, Hook, Keeper, Request, Routes, Spoke, Standing, Timing, Trust, Validate,
-    Verdict, serve,
+    Convert, Current, Hook, Keeper, Phase, Request, Routes, Spoke, Standing, Timing, Trust,
+    Validate, Verdict, serve,
 };
 use crate::clock::Clock;
 use crate::cluster;
@@ -89,6 +90,7 @@ pub(super) struct Served {
     pub(super) port: u16,
     pub(super) current: Arc<Current>,
     pub(super) metrics: Metrics,
+    pub(super) phase: watch::Sender<Phase>,
     pub(super) installation: Installation,
 }
 
@@ -106,7 +108,8 @@ pub(super) async fn served_with(hooks: Vec<Hook>) -> Served {
     let port = listener.local_addr().unwrap().port();
     let (current, metrics) = (Arc::new(Current::default()), Metrics::with_webhooks());
     let routes = Arc::new(Routes::new(hooks.clone(), &metrics.webhooks().unwrap()));
-    tokio::spawn(serve(listener, current.clone(), routes));
+    let (phase, seen) = watch::channel(Phase::Open);
+    tokio::spawn(serve(listener, current.clone(), routes, seen));
     let mut definition = tidy(Jug::crd());
     let mut older = OldJug::crd().spec.versions.remove(0);
     older.storage = false;
@@ -116,7 +119,7 @@ pub(super) async fn served_with(hooks: Vec<Hook>) -> Served {
     let mut installation = Installation { definitions, webhooks, ..installation() };
     installation.namespace = own_namespace(NAME);
     installation.converts_at_home();
-    Served { port, current, metrics, installation }
+    Served { port, current, metrics, phase, installation }
 }
 
 impl Served {
