@@ -50,6 +50,8 @@ async fn server() -> Server {
     let name = "webhook::tests::peak::serves_until_it_is_ended";
     let mut command = Command::new(std::env::current_exe().unwrap());
     command.args(["--exact", name, "--ignored"]).env(FILE, &file).stdout(Stdio::null());
+    // The allocator of static programs has one arena; that of this one would keep one for each thread.
+    command.env("MALLOC_ARENA_MAX", "1");
     let process = command.spawn().unwrap();
     let mut server = Server { process, port: 0, authority: String::new() };
     for _ in 0..600 {
