@@ -100,6 +100,8 @@ pub(crate) struct Manager {
     closing: watch::Sender<bool>,
     publisher: JoinHandle<()>,
     election: Candidate,
+    #[cfg(feature = "webhook")]
+    serving: Option<webhooks::Serving>,
 }
 
 impl Manager {
@@ -115,8 +117,7 @@ impl Manager {
         let (controllers, runnables, clock) = (parts.controllers, parts.runnables, parts.clock);
         let mut background = JoinSet::new();
         serve(&flags, &metrics, &health, &mut background).await?;
-        let own_namespace = config.default_namespace.clone();
-        let counted = metrics.requests();
+        let (own_namespace, counted) = (config.default_namespace.clone(), metrics.requests());
         let make = |purpose| client(config.clone(), purpose, name, counted.clone());
         let requests = make(Purpose::Requests)?;
         let instance = identity();
@@ -126,9 +127,8 @@ impl Manager {
         } else {
             Candidate::unopposed()
         };
-        let leadership = election.leadership.clone();
+        let (leadership, registry) = (election.leadership.clone(), Arc::new(Registry::new(name)));
         let (recorder, publisher) = recorder(&requests, name, instance, &clock, metrics.clone());
-        let registry = Arc::new(Registry::new(name));
         let writer =
             Writer::new(requests.clone(), leadership.clone(), name.into(), recorder.doomed());
         registry.go_live(writer.clone());
@@ -157,6 +157,8 @@ impl Manager {
             closing: watch::Sender::new(false),
             publisher: tokio::spawn(publisher),
             election,
+            #[cfg(feature = "webhook")]
+            serving: None,
         };
         manager.add_checks(&health);
         manager.add_controllers(&controllers);
@@ -185,6 +187,10 @@ impl Manager {
     /// Nothing new begins; what runs may end; who goes for good lets go of all objects; then the lease is
     /// given back, never before.
     async fn end(mut self, in_good_order: bool) {
+        #[cfg(feature = "webhook")]
+        let begun = tokio::time::Instant::now();
+        #[cfg(feature = "webhook")]
+        self.turn_callers_away();
         self.runnables.abort_all();
         self.closing.send_replace(true);
         for queue in &self.queues {
@@ -205,6 +211,8 @@ impl Manager {
         self.election.release().await;
         self.shared.recorder.stop();
         let _ = timeout(Duration::from_secs(3), &mut self.publisher).await;
+        #[cfg(feature = "webhook")]
+        self.hand_over(begun, in_good_order && !leaves).await;
         self.background.shutdown().await;
         info!("stopped");
     }

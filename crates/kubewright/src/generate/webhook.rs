@@ -74,7 +74,8 @@ pub(crate) struct Called {
 }
 
 impl Webhook {
-    /// Where it is served, as Kubebuilder's programs have it.
+    /// Where it is served: admission as Kubebuilder's programs have it, conversion at a path for each kind, where
+    /// these have `/convert` for all.
     pub fn path(&self) -> String {
         let Self { group, version, kind, .. } = self;
         let (group, kind) = (group.replace('.', "-"), kind.to_lowercase());

@@ -4,6 +4,7 @@ use kube::Resource;
 use kube::core::Status;
 use kube::core::admission::AdmissionResponse;
 use kube::core::gvk::GroupVersionKind;
+use serde::de::IgnoredAny;
 use serde::{Deserialize, Serialize};
 use serde_json::value::RawValue;
 use serde_json::{Value, json};
@@ -23,8 +24,33 @@ struct Review<'a> {
 struct Outline<'a> {
     uid: String,
     kind: GroupVersionKind,
+    operation: Operation,
     #[serde(borrow)]
     object: Option<&'a RawValue>,
+}
+
+/// What can be read of any object, whatever its kind is.
+#[derive(Deserialize)]
+struct Mortal {
+    metadata: Metadata,
+}
+
+#[derive(Deserialize)]
+#[serde(rename_all = "camelCase")]
+struct Metadata {
+    deletion_timestamp: Option<IgnoredAny>,
+}
+
+impl Outline<'_> {
+    /// What is being deleted only loses finalizers, and nothing may hold that up, not even that it does not fit its
+    /// type any more. The generated configurations do not even ask; those that OLM makes cannot say so.
+    fn is_going(&self) -> bool {
+        let going = |object: &RawValue| {
+            serde_json::from_str::<Mortal>(object.get())
+                .is_ok_and(|object| object.metadata.deletion_timestamp.is_some())
+        };
+        self.operation == Operation::Update && self.object.is_some_and(going)
+    }
 }
 
 #[derive(Serialize)]
@@ -38,9 +64,6 @@ struct Answer {
 /// The answer of the validating webhook of `K`.
 pub(super) fn validate<K: Validate>(body: &[u8]) -> Result<Vec<u8>, Unreadable> {
     answer(body, |request: &Request<K>, _| {
-        if is_going(request) {
-            return AdmissionResponse::from(request);
-        }
         let deleted = request.operation == Operation::Delete;
         let object = if deleted { &request.old_object } else { &request.object };
         let mut verdict = Verdict::default();
@@ -58,32 +81,25 @@ pub(super) fn set_defaults<K: Default>(body: &[u8]) -> Result<Vec<u8>, Unreadabl
         let (Some(object), Some(sent)) = (&request.object, sent) else {
             return refused(request, "there is no object in the request");
         };
-        if is_going(request) {
-            return AdmissionResponse::from(request);
-        }
         let mut changed = object.clone();
         changed.set_defaults(request);
-        patched(request, sent, object, &changed)
+        patched(request, sent, object, changed)
             .unwrap_or_else(|error| refused(request, &error.to_string()))
     })
-}
-
-/// What is being deleted only loses finalizers, and nothing may hold that up. The generated configurations do not
-/// even ask; those that OLM makes cannot say so.
-fn is_going<K: Kind>(request: &Request<K>) -> bool {
-    let going = |object: &K| object.meta().deletion_timestamp.is_some();
-    request.operation == Operation::Update && request.object.as_ref().is_some_and(going)
 }
 
 fn patched<K: Kind>(
     request: &Request<K>,
     sent: &RawValue,
     before: &K,
-    after: &K,
+    after: K,
 ) -> Result<AdmissionResponse, Box<dyn std::error::Error>> {
-    let sent: Value = serde_json::from_str(sent.get())?;
-    let changes =
-        patch::changes(&sent, &serde_json::to_value(before)?, &serde_json::to_value(after)?);
+    let before = serde_json::to_string(before)?;
+    let after = {
+        let after = after; // may be large, and ends here
+        serde_json::to_string(&after)?
+    };
+    let changes = patch::changes(sent.get(), &before, &after)?;
     let response = AdmissionResponse::from(request);
     if changes.is_empty() {
         return Ok(response);
@@ -100,15 +116,25 @@ fn answer<K: Kind>(
     let review: Review<'_> = serde_json::from_slice(body).map_err(Unreadable::Json)?;
     let request = review.request.ok_or(Unreadable::Empty)?.get();
     let outline: Outline<'_> = serde_json::from_str(request).map_err(Unreadable::Json)?;
-    let Outline { uid, kind, object } = outline;
+    let is_going = outline.is_going();
+    let Outline { uid, kind, operation, object } = outline;
     if kind.group != K::group(&()) || kind.kind != K::kind(&()) || kind.version != K::version(&()) {
         let told = format!("this webhook is of {}, not of {}", named::<K>(), shown(&kind));
         return written(unusable(uid, &told));
+    }
+    if is_going {
+        return written(allowed(uid));
     }
     match serde_json::from_str::<Request<K>>(request) {
         Ok(request) => written(decide(&request, object)),
         Err(error) => {
             let told = format!("the object cannot be read as {}: {error}", named::<K>());
+            if operation == Operation::Delete {
+                // It could never go otherwise.
+                let mut response = allowed(uid);
+                response.warnings = Some(vec![format!("{told}; its deletion is not looked at")]);
+                return written(response);
+            }
             written(unusable(uid, &told))
         }
     }
@@ -127,6 +153,13 @@ fn unusable(uid: String, why: &str) -> AdmissionResponse {
     let mut response = AdmissionResponse::invalid(why);
     response.uid = uid;
     response.result = Status::failure(why, "BadRequest").with_code(400);
+    response
+}
+
+fn allowed(uid: String) -> AdmissionResponse {
+    let mut response = AdmissionResponse::invalid("");
+    (response.uid, response.allowed) = (uid, true);
+    response.result = Status::default();
     response
 }
 

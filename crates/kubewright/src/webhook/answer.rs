@@ -6,45 +6,46 @@
 use std::collections::HashMap;
 use std::convert::Infallible;
 use std::panic::AssertUnwindSafe;
-use std::sync::Arc;
 use std::time::Duration;
 
 use http::header::{CONTENT_LENGTH, CONTENT_TYPE};
 use http::{Method, StatusCode};
 use http_body_util::{BodyExt as _, Full, Limited};
 use hyper::body::{Bytes, Incoming};
-use tokio::sync::Semaphore;
 use tokio::time::{Instant, timeout};
 use tracing::{debug, error};
 
 use super::hook::{Answer, Hook};
+use super::memory::{Memory, Share};
+use super::places::Places;
 use crate::error::chain;
 use crate::generate::webhook::Purpose;
 use crate::metrics::{WebhookMetrics, Webhooks};
 use crate::worker::said;
 
-/// What the generated configurations give a call; nobody waits for a later answer.
-const DEADLINE: Duration = Duration::from_secs(10);
-/// So many are worked on at a time; the others wait for their turn, each at most until its deadline.
-const AT_ONCE: usize = 16;
+/// The generated configurations give a call 10 s, which began before it was here; nobody hears a later answer.
+const DEADLINE: Duration = Duration::from_secs(9);
 /// The API server takes objects of up to 3 MB; a review has the old and the new one.
 const LARGEST_ADMISSION: usize = 7 << 20;
 /// A list is converted in one call.
-const LARGEST_CONVERSION: usize = 32 << 20;
-/// All bodies together. Counted in units, because a semaphore counts to 2^32 at most.
-const MEMORY: usize = 32 << 20;
-const UNIT: usize = 1 << 10;
+const LARGEST_CONVERSION: usize = 14 << 20;
+/// How many times its body a call takes at most, measured with objects of many little fields: what is read, the
+/// objects before and after, and their texts.
+const COST_OF_VALIDATION: usize = 7;
+const COST_OF_DEFAULTS: usize = 10;
+const COST_OF_CONVERSION: usize = 5;
 
 /// The webhooks of an operator by their paths, and what they share.
 pub(crate) struct Routes {
     by_path: HashMap<String, Route>,
-    places: Arc<Semaphore>,
-    memory: Semaphore,
+    places: Places,
+    memory: Memory,
 }
 
 struct Route {
     answer: Answer,
     largest: usize,
+    cost: usize,
     metrics: WebhookMetrics,
 }
 
@@ -55,18 +56,20 @@ impl Routes {
     pub(crate) fn new(hooks: Vec<Hook>, metrics: &Webhooks) -> Self {
         let route = |Hook { about, answer }: Hook| {
             let path = about.path();
-            let largest = match about.purpose {
-                Purpose::Convert => LARGEST_CONVERSION,
-                Purpose::Mutate | Purpose::Validate => LARGEST_ADMISSION,
-            };
+            let (largest, cost) = bounds(about.purpose);
             let metrics = metrics.webhook(&path);
-            (path, Route { answer, largest, metrics })
+            (path, Route { answer, largest, cost, metrics })
         };
         Self {
             by_path: hooks.into_iter().map(route).collect(),
-            places: Arc::new(Semaphore::new(AT_ONCE)),
-            memory: Semaphore::new(MEMORY / UNIT),
+            places: Places::new(),
+            memory: Memory::new(),
         }
+    }
+
+    /// Where calls are worked on, for the liveness check.
+    pub(crate) fn places(&self) -> Places {
+        self.places.clone()
     }
 
     /// Never fails: what goes wrong is an answer too.
@@ -97,25 +100,23 @@ impl Routes {
         &self,
         route: &Route,
         request: http::Request<Incoming>,
-    ) -> Result<Vec<u8>, Refused> {
+    ) -> Result<Bytes, Refused> {
         let length = checked(route, &request)?;
-        let units = u32::try_from(length / UNIT + 1).unwrap_or(u32::MAX);
-        let units = units.min(u32::try_from(MEMORY / UNIT).unwrap_or(u32::MAX));
-        // Neither semaphore is ever closed.
-        let _memory = self.memory.acquire_many(units).await;
-        let body = Limited::new(request.into_body(), length).collect().await.map_err(|error| {
-            Refused(StatusCode::BAD_REQUEST, format!("the body cannot be read: {error}"))
-        })?;
-        let (body, answer) = (body.to_bytes(), route.answer.clone());
-        let place = self.places.clone().acquire_owned().await;
+        let (body, share) =
+            read(request.into_body(), length, route.cost, self.memory.share()).await?;
+        let answer = route.answer.clone();
+        let place = self.places.take().await;
         let work = tokio::task::spawn_blocking(move || {
-            let _place = place; // kept for as long as the thread is, even if nobody waits any more
-            std::panic::catch_unwind(AssertUnwindSafe(|| answer(&body)))
+            // Kept for as long as the thread is, even if nobody waits any more.
+            let (_place, body, share) = (place, body, share);
+            (std::panic::catch_unwind(AssertUnwindSafe(|| answer(&body))), share)
         });
         match work.await {
-            Ok(Ok(Ok(answer))) => Ok(answer),
-            Ok(Ok(Err(unreadable))) => Err(Refused(StatusCode::BAD_REQUEST, chain(&unreadable))),
-            Ok(Err(panic)) => {
+            Ok((Ok(Ok(answer)), share)) => Ok(held(answer, share)),
+            Ok((Ok(Err(unreadable)), _)) => {
+                Err(Refused(StatusCode::BAD_REQUEST, chain(&unreadable)))
+            }
+            Ok((Err(panic), _)) => {
                 route.metrics.panicked();
                 let said = said(&*panic);
                 error!(error = said, "a webhook panicked");
@@ -124,6 +125,53 @@ impl Routes {
             Err(error) => Err(Refused(StatusCode::INTERNAL_SERVER_ERROR, error.to_string())),
         }
     }
+}
+
+/// The largest body of a call, and how many times as much memory it takes.
+fn bounds(purpose: Purpose) -> (usize, usize) {
+    match purpose {
+        Purpose::Convert => (LARGEST_CONVERSION, COST_OF_CONVERSION),
+        Purpose::Mutate => (LARGEST_ADMISSION, COST_OF_DEFAULTS),
+        Purpose::Validate => (LARGEST_ADMISSION, COST_OF_VALIDATION),
+    }
+}
+
+/// Reads a body of up to `length` bytes, and takes memory for what has come: `cost` times as much.
+async fn read(
+    body: Incoming,
+    length: usize,
+    cost: usize,
+    mut share: Share,
+) -> Result<(Vec<u8>, Share), Refused> {
+    let unreadable = |error: &dyn std::fmt::Display| {
+        Refused(StatusCode::BAD_REQUEST, format!("the body cannot be read: {error}"))
+    };
+    let (mut body, mut read) = (Limited::new(body, length), Vec::new());
+    while let Some(frame) = body.frame().await {
+        let Ok(data) = frame.map_err(|error| unreadable(&error))?.into_data() else { continue };
+        let needed = read.len() + data.len();
+        share.grow(needed * cost).await;
+        // Twice as much whenever it is full, but never more than will come.
+        if read.capacity() < needed {
+            read.reserve_exact(
+                (2 * read.capacity()).clamp(needed, length.max(needed)) - read.len(),
+            );
+        }
+        read.extend_from_slice(&data);
+    }
+    Ok((read, share))
+}
+
+/// An answer that keeps its share of the memory until it is written.
+fn held(answer: Vec<u8>, mut share: Share) -> Bytes {
+    struct Held(Vec<u8>, #[expect(dead_code, reason = "kept until it is dropped")] Share);
+    impl AsRef<[u8]> for Held {
+        fn as_ref(&self) -> &[u8] {
+            &self.0
+        }
+    }
+    share.shrink(answer.len());
+    Bytes::from_owner(Held(answer, share))
 }
 
 /// How long the body is, before any of it is read.
@@ -147,17 +195,31 @@ fn checked(route: &Route, request: &http::Request<Incoming>) -> Result<usize, Re
 }
 
 fn refusal(Refused(status, reason): &Refused) -> http::Response<Full<Bytes>> {
-    response(*status, "text/plain; charset=utf-8", format!("{reason}\n").into_bytes())
+    response(*status, "text/plain; charset=utf-8", format!("{reason}\n").into())
 }
 
 fn response(
     status: StatusCode,
     content_type: &'static str,
-    body: Vec<u8>,
+    body: Bytes,
 ) -> http::Response<Full<Bytes>> {
-    let mut response = http::Response::new(Full::new(Bytes::from(body)));
+    let mut response = http::Response::new(Full::new(body));
     *response.status_mut() = status;
     let value = http::HeaderValue::from_static(content_type);
     response.headers_mut().insert(CONTENT_TYPE, value);
     response
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::memory::BEYOND;
+    use super::*;
+
+    #[test]
+    fn no_call_takes_more_than_the_one_that_may_go_beyond() {
+        for purpose in [Purpose::Mutate, Purpose::Validate, Purpose::Convert] {
+            let (largest, cost) = bounds(purpose);
+            assert!(largest * cost <= BEYOND, "{purpose:?}");
+        }
+    }
 }

@@ -5,16 +5,19 @@
 
 use std::net::{IpAddr, Ipv4Addr};
 use std::sync::{Arc, PoisonError, RwLock};
+use std::time::Duration;
 
 use jiff::{Timestamp, ToSpan as _, tz::TimeZone};
 use rcgen::{
     BasicConstraints, CertificateParams, DnType, ExtendedKeyUsagePurpose, IsCa, Issuer, KeyPair,
     KeyUsagePurpose, SanType,
 };
+use rustls::RootCertStore;
+use rustls::client::{verify_server_cert_signed_by_trust_anchor, verify_server_name};
 use rustls::crypto::CryptoProvider;
 use rustls::pki_types::pem::PemObject as _;
-use rustls::pki_types::{CertificateDer, PrivateKeyDer};
-use rustls::server::{ClientHello, ResolvesServerCert};
+use rustls::pki_types::{CertificateDer, PrivateKeyDer, ServerName, UnixTime};
+use rustls::server::{ClientHello, ParsedCertificate, ResolvesServerCert};
 use rustls::sign::CertifiedKey;
 
 /// A certificate and its key, as PEM.
@@ -41,6 +44,12 @@ pub(crate) enum CertificateError {
     Key(#[source] rustls::pki_types::pem::Error),
     #[error("certificate and key do not belong together")]
     Mismatch(#[source] rustls::Error),
+    #[error("cannot read the certificate of the authority")]
+    Authority(#[source] rustls::Error),
+    #[error("nobody can be called like this")]
+    Host(#[source] rustls::pki_types::InvalidDnsNameError),
+    #[error("the authority has not signed it, or not for this host or time")]
+    Untrusted(#[source] rustls::Error),
 }
 
 /// The one crypto library that the operator has.
@@ -94,6 +103,30 @@ pub(super) fn certified(certificate: &[u8], key: &[u8]) -> Result<CertifiedKey, 
     }
     let key = PrivateKeyDer::from_pem_slice(key).map_err(CertificateError::Key)?;
     CertifiedKey::from_der(chain, key, &provider()).map_err(CertificateError::Mismatch)
+}
+
+/// Whether who trusts `authority` and calls `host` at the time `now` takes this certificate.
+pub(super) fn verify(
+    pair: &Pair,
+    authority: &str,
+    host: &str,
+    now: Timestamp,
+) -> Result<(), CertificateError> {
+    let certified = certified(pair.certificate.as_bytes(), pair.key.as_bytes())?;
+    let (serving, between) = certified.cert.split_first().ok_or(CertificateError::None)?;
+    let authority = CertificateDer::from_pem_slice(authority.as_bytes());
+    let mut roots = RootCertStore::empty();
+    roots
+        .add(authority.map_err(CertificateError::Certificate)?)
+        .map_err(CertificateError::Authority)?;
+    let supported = provider().signature_verification_algorithms;
+    let seconds = Duration::from_secs(now.as_second().try_into().unwrap_or_default());
+    let read = ParsedCertificate::try_from(serving).map_err(CertificateError::Untrusted)?;
+    let time = UnixTime::since_unix_epoch(seconds);
+    verify_server_cert_signed_by_trust_anchor(&read, &roots, between, time, supported.all)
+        .map_err(CertificateError::Untrusted)?;
+    let host = ServerName::try_from(host).map_err(CertificateError::Host)?;
+    verify_server_name(&read, &host).map_err(CertificateError::Untrusted)
 }
 
 /// The certificate that new connections get; those that are open keep theirs.

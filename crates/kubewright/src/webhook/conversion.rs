@@ -73,7 +73,7 @@ pub(super) fn convert<P: Primary>(spokes: &[Spoke<P>], body: &[u8]) -> Result<Ve
     let converted: Result<Vec<_>, _> = objects
         .iter()
         .enumerate()
-        .map(|(number, object)| one(spokes, number, object.get(), &desired))
+        .map(|(number, object)| one(spokes, number, object, &desired))
         .collect();
     let (result, converted_objects) = match converted {
         Ok(objects) => (Outcome { status: "Success", message: String::new() }, objects),
@@ -89,9 +89,10 @@ pub(super) fn convert<P: Primary>(spokes: &[Spoke<P>], body: &[u8]) -> Result<Ve
 fn one<P: Primary>(
     spokes: &[Spoke<P>],
     number: usize,
-    text: &str,
+    object: &RawValue,
     desired: &str,
 ) -> Result<Box<RawValue>, Failed> {
+    let text = object.get();
     let unfit = |version: &str| {
         let version = version.to_owned();
         move |source| Failed::Object { number, version, source }
@@ -99,6 +100,11 @@ fn one<P: Primary>(
     let head: Head = serde_json::from_str(text).map_err(unfit("any version"))?;
     if head.kind != P::kind(&()) {
         return Err(Failed::Kind { expected: P::kind(&()).into_owned(), found: head.kind });
+    }
+    if head.api_version == desired
+        && (desired == P::api_version(&()) || spoke(spokes, desired).is_ok())
+    {
+        return Ok(object.to_owned()); // with what its type does not know
     }
     let hub: P = if head.api_version == P::api_version(&()) {
         serde_json::from_str(text).map_err(unfit(&head.api_version))?
@@ -115,4 +121,34 @@ fn one<P: Primary>(
 fn spoke<'a, P>(spokes: &'a [Spoke<P>], version: &str) -> Result<&'a Spoke<P>, Failed> {
     let found = spokes.iter().find(|spoke| spoke.api_version == version);
     found.ok_or_else(|| Failed::Version(version.to_owned()))
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::{Value, json};
+
+    use super::super::tests::jugs::{Jug, OldJug};
+    use super::*;
+
+    fn answered(desired: &str, object: &Value) -> Value {
+        let request = json!({"uid": "1", "desiredAPIVersion": desired, "objects": [object]});
+        let body = json!({"request": request}).to_string();
+        let answer = convert::<Jug>(&[Spoke::of::<OldJug>()], body.as_bytes()).unwrap();
+        serde_json::from_slice::<Value>(&answer).unwrap()["response"].take()
+    }
+
+    #[test]
+    fn what_has_the_version_already_is_not_touched() {
+        for version in ["test.kubewright.dev/v1", "test.kubewright.dev/v1alpha1"] {
+            let object = json!({
+                "apiVersion": version, "kind": "Jug", "metadata": {"name": "a"},
+                "spec": {"litres": 1, "unknown": {"to": "the type"}},
+            });
+            assert_eq!(answered(version, &object)["convertedObjects"], json!([object]));
+        }
+        let version = "test.kubewright.dev/v9";
+        let object = json!({"apiVersion": version, "kind": "Jug"});
+        let said = answered(version, &object);
+        assert_eq!(said["result"]["message"], "there is no version test.kubewright.dev/v9");
+    }
 }

@@ -19,6 +19,7 @@ use super::Standing;
 use super::certificate::{CertificateError, Current, Made, make};
 use super::rotation::{Kept, Step, Timing};
 use super::secret::{bundle, read, written};
+use super::sound::{self, Unsound};
 use super::trust::{Trust, TrustError, follow};
 use crate::clock::Clock;
 use crate::error::chain;
@@ -95,9 +96,7 @@ impl Keeper {
                     }
                 }
                 Err(error) => {
-                    let error = chain(&error);
-                    warn!(error, "webhooks cannot be called yet");
-                    self.standing.set(Err(error));
+                    self.tell(&chain(&error));
                     // What is missing may come at any moment.
                     tokio::select! {
                         () = news.notified() => sleep(SETTLE).await,
@@ -108,14 +107,28 @@ impl Keeper {
         }
     }
 
+    /// What is served and trusted stays so: an API server that does not answer at the moment must not take all
+    /// replicas out of the Service.
+    fn tell(&self, error: &str) {
+        if self.standing.get().is_ok() {
+            warn!(error, "cannot look after the certificate of the webhooks");
+        } else {
+            warn!(error, "webhooks cannot be called yet");
+            self.standing.set(Err(error.to_owned()));
+        }
+    }
+
     /// Serves what the Secret says, has it trusted, and takes the step that is due. If there was none, says
     /// how long nothing has to be done.
     async fn look(&mut self) -> Result<Option<Duration>, KeeperError> {
         let found = self.secrets().get_opt(&self.secret).await;
         let found = found.map_err(|source| self.failed("read", source))?;
-        let Some(kept) = found.as_ref().and_then(read) else {
+        let Some(kept) = found.as_ref().and_then(|found| self.usable(found)) else {
             let kept = self.restored()?;
             self.put(&kept, found.as_ref()).await?;
+            if found.is_some() {
+                sleep(KNOWN).await; // should somebody else find ours unusable: not without end
+            }
             return Ok(None);
         };
         self.serve(&kept)?;
@@ -138,6 +151,27 @@ impl Keeper {
         Ok(None)
     }
 
+    /// What a Secret says, unless it is damaged: then it is as good as absent.
+    fn usable(&self, found: &Secret) -> Option<Kept> {
+        let checked = match read(found) {
+            Some(kept) => self.check(&kept).map(|()| kept).map_err(|unsound| chain(&unsound)),
+            None => Err("it is not one of ours".to_owned()),
+        };
+        let warned = |error: &String| {
+            let (namespace, name) = (&self.namespace, &self.secret);
+            warn!(
+                namespace,
+                name, error, "the Secret of the webhooks is of no use: writing it anew"
+            );
+        };
+        checked.inspect_err(warned).ok()
+    }
+
+    fn check(&self, kept: &Kept) -> Result<(), Unsound> {
+        let host = self.hosts.first().map_or("localhost", String::as_str);
+        sound::check(kept, host, self.clock.now())
+    }
+
     fn serve(&mut self, kept: &Kept) -> Result<(), KeeperError> {
         if self.memory.as_ref().is_some_and(|Memory(known)| known == kept) {
             return Ok(());
@@ -154,7 +188,9 @@ impl Keeper {
     fn restored(&self) -> Result<Kept, KeeperError> {
         let now = self.clock.now();
         let known = self.memory.as_ref().map(|Memory(kept)| kept.clone());
-        match known.filter(|kept| kept.step(now, self.timing) != Step::Replace) {
+        let is_good =
+            |kept: &Kept| kept.step(now, self.timing) != Step::Replace && self.check(kept).is_ok();
+        match known.filter(is_good) {
             Some(kept) => Ok(kept),
             None => Ok(Kept::begin(self.made()?, now, self.timing)),
         }

@@ -2,55 +2,81 @@
 //!
 //! What was sent may have fields that the type does not know, and lacks those that the type always
 //! writes: so only what differs between the two states is carried over.
+//!
+//! All three are read as text, and only as deep as they differ: a tree of a large object takes ten times its text.
 
-use serde_json::{Map, Value, json};
+use std::collections::BTreeMap;
+
+use serde_json::value::RawValue;
+use serde_json::{Result, Value, from_str, json};
 
 use crate::write::pointer_step;
 
+type Members<'a> = BTreeMap<String, &'a RawValue>;
+
+const NULL: &str = "null";
+
 /// What makes of `sent` what `before` became in `after`.
-pub(super) fn changes(sent: &Value, before: &Value, after: &Value) -> Vec<Value> {
+pub(super) fn changes(sent: &str, before: &str, after: &str) -> Result<Vec<Value>> {
     let mut operations = Vec::new();
-    compare(Some(sent), before, after, "", &mut operations);
-    operations
+    compare(Some(sent), before, after, "", &mut operations)?;
+    Ok(operations)
 }
 
 fn compare(
-    sent: Option<&Value>,
-    before: &Value,
-    after: &Value,
+    sent: Option<&str>,
+    before: &str,
+    after: &str,
     path: &str,
     operations: &mut Vec<Value>,
-) {
+) -> Result<()> {
     if before == after {
-        return;
+        return Ok(());
     }
-    match (sent, before, after) {
-        (Some(Value::Object(sent)), Value::Object(before), Value::Object(after)) => {
-            members(sent, before, after, path, operations);
-        }
-        _ => operations.push(json!({"op": "add", "path": path, "value": after})),
+    if let (Some(sent), Some(before), Some(after)) =
+        (sent.and_then(members), members(before), members(after))
+    {
+        return compare_members(&sent, &before, &after, path, operations);
     }
+    let value: Value = from_str(after)?;
+    // A map may write its members in another order each time.
+    if from_str::<Value>(before)? != value {
+        operations.push(json!({"op": "add", "path": path, "value": value}));
+    }
+    Ok(())
 }
 
-fn members(
-    sent: &Map<String, Value>,
-    before: &Map<String, Value>,
-    after: &Map<String, Value>,
+fn compare_members(
+    sent: &Members<'_>,
+    before: &Members<'_>,
+    after: &Members<'_>,
     path: &str,
     operations: &mut Vec<Value>,
-) {
+) -> Result<()> {
     for key in before.keys().filter(|key| !after.contains_key(*key) && sent.contains_key(*key)) {
         operations.push(json!({"op": "remove", "path": format!("{path}/{}", pointer_step(key))}));
     }
     for (key, after) in after {
-        let before = before.get(key).unwrap_or(&Value::Null);
-        compare(sent.get(key), before, after, &format!("{path}/{}", pointer_step(key)), operations);
+        let before = before.get(key).map_or(NULL, |before| before.get());
+        let sent = sent.get(key).map(|sent| sent.get());
+        let path = format!("{path}/{}", pointer_step(key));
+        compare(sent, before, after.get(), &path, operations)?;
     }
+    Ok(())
+}
+
+/// Those of an object.
+fn members(text: &str) -> Option<Members<'_>> {
+    from_str(text).ok()
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    fn changes(sent: &Value, before: &Value, after: &Value) -> Vec<Value> {
+        super::changes(&sent.to_string(), &before.to_string(), &after.to_string()).unwrap()
+    }
 
     #[test]
     fn what_is_equal_needs_nothing() {
@@ -75,5 +101,12 @@ mod tests {
         let (before, after) = (json!({"a/b": 1, "c": 1}), json!({}));
         let expected = json!([{"op": "remove", "path": "/a~1b"}]);
         assert_eq!(Value::Array(changes(&json!({"a/b": 1}), &before, &after)), expected);
+    }
+
+    #[test]
+    fn the_same_in_another_order_needs_nothing() {
+        let before = r#"{"list":[{"a":1,"b":2}],"map":{"c":3,"d":4}}"#;
+        let after = r#"{"map":{"d":4,"c":3},"list":[{"b":2,"a":1}]}"#;
+        assert_eq!(super::changes(before, before, after).unwrap(), Vec::<Value>::new());
     }
 }

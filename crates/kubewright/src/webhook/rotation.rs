@@ -17,6 +17,9 @@ use jiff::Timestamp;
 
 use super::certificate::{Made, Pair};
 
+/// Clocks differ, but not by so much: what was written by one that is further ahead would not be renewed in time.
+const TOMORROW: Duration = Duration::from_hours(24);
+
 /// How long things last.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Timing {
@@ -80,7 +83,7 @@ impl Kept {
     pub(super) fn step(&self, now: Timestamp, timing: Timing) -> Step {
         let left = |until: Timestamp| Duration::try_from(until - now).unwrap_or_default();
         let overlapped = self.since + timing.overlap;
-        if now >= self.not_after {
+        if now >= self.not_after || self.since > now + TOMORROW {
             Step::Replace
         } else if self.next.is_some() {
             if now >= overlapped { Step::Promote } else { Step::Wait(left(overlapped)) }
@@ -170,6 +173,13 @@ mod tests {
         for kept in [old, prepared] {
             assert_eq!(kept.step(kept.not_after, TIMING), Step::Replace);
         }
+    }
+
+    #[test]
+    fn what_a_clock_in_the_future_has_written_is_replaced() {
+        let kept = Kept::begin(made("a"), at(25 * 3600), TIMING);
+        assert_eq!(kept.step(at(0), TIMING), Step::Replace);
+        assert!(matches!(kept.step(at(2 * 3600), TIMING), Step::Wait(_)));
     }
 
     #[test]

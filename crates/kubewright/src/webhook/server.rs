@@ -3,17 +3,20 @@
 //!
 //! HTTP/1.1 only, as Kubebuilder's programs have it: HTTP/2 lets one connection ask for any amount of work.
 
+use std::pin::pin;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
+use http::HeaderValue;
+use http::header::CONNECTION;
 use hyper::server::conn::http1;
 use hyper::service::service_fn;
 use hyper_util::rt::{TokioIo, TokioTimer};
 use rustls::ServerConfig;
 use rustls::server::NoServerSessionStorage;
 use tokio::net::{TcpListener, TcpStream};
-use tokio::sync::Semaphore;
+use tokio::sync::{Semaphore, watch};
 use tokio::task::JoinSet;
 use tokio::time::{sleep, timeout};
 use tokio_rustls::TlsAcceptor;
@@ -36,19 +39,41 @@ const BUFFER: usize = 64 << 10;
 /// After an accept that failed: files have run out, and come back.
 const PAUSE: Duration = Duration::from_millis(200);
 
-/// Answers until it is dropped.
-pub(crate) async fn serve(listener: TcpListener, current: Arc<Current>, routes: Arc<Routes>) {
+/// How far the server's end has come.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) enum Phase {
+    Open,
+    /// Every connection ends with its next answer, so that the next call looks for somebody else.
+    Leaving,
+    /// Calls under way are answered, and nobody is let in.
+    Closed,
+}
+
+/// Answers until it is dropped, or closed and all calls are answered.
+pub(crate) async fn serve(
+    listener: TcpListener,
+    current: Arc<Current>,
+    routes: Arc<Routes>,
+    phase: watch::Receiver<Phase>,
+) {
     let Some(acceptor) = acceptor(current) else { return };
     let places = Arc::new(Semaphore::new(CONNECTIONS));
     let mut connections = JoinSet::new();
     loop {
-        let place = places.clone().acquire_owned().await.ok(); // nobody closes it
-        match listener.accept().await {
+        let next = async {
+            let place = places.clone().acquire_owned().await.ok(); // nobody closes it
+            (place, listener.accept().await)
+        };
+        let (place, accepted) = tokio::select! {
+            next = next => next,
+            () = until(phase.clone(), Phase::Closed) => break,
+        };
+        match accepted {
             Ok((stream, _)) => {
-                let (acceptor, routes) = (acceptor.clone(), routes.clone());
+                let (acceptor, routes, phase) = (acceptor.clone(), routes.clone(), phase.clone());
                 connections.spawn(async move {
                     let _place = place;
-                    connection(stream, acceptor, routes).await;
+                    connection(stream, acceptor, routes, phase).await;
                 });
             }
             Err(error) => {
@@ -57,6 +82,15 @@ pub(crate) async fn serve(listener: TcpListener, current: Arc<Current>, routes: 
             }
         }
         while connections.try_join_next().is_some() {}
+    }
+    drop(listener);
+    while connections.join_next().await.is_some() {}
+}
+
+/// Resolves when the end has come so far.
+async fn until(mut phase: watch::Receiver<Phase>, wanted: Phase) {
+    if phase.wait_for(|phase| *phase >= wanted).await.is_err() {
+        std::future::pending::<()>().await; // nobody is there any more who could end it
     }
 }
 
@@ -77,7 +111,12 @@ fn acceptor(current: Arc<Current>) -> Option<TlsAcceptor> {
     Some(TlsAcceptor::from(Arc::new(config)))
 }
 
-async fn connection(stream: TcpStream, acceptor: TlsAcceptor, routes: Arc<Routes>) {
+async fn connection(
+    stream: TcpStream,
+    acceptor: TlsAcceptor,
+    routes: Arc<Routes>,
+    phase: watch::Receiver<Phase>,
+) {
     let _ = stream.set_nodelay(true);
     let stream = match timeout(HANDSHAKE, acceptor.accept(stream)).await {
         Ok(Ok(stream)) => stream,
@@ -85,23 +124,41 @@ async fn connection(stream: TcpStream, acceptor: TlsAcceptor, routes: Arc<Routes
         Err(_) => return debug!("no handshake within {HANDSHAKE:?}"),
     };
     let was_used = AtomicBool::new(false);
-    let service = service_fn(|request| {
+    let service = service_fn(async |request| {
         was_used.store(true, Ordering::Relaxed);
-        routes.answer(request)
+        let mut answer = routes.answer(request).await;
+        if let Ok(answer) = &mut answer
+            && *phase.borrow() >= Phase::Leaving
+        {
+            answer.headers_mut().insert(CONNECTION, HeaderValue::from_static("close"));
+        }
+        answer
     });
     let mut builder = http1::Builder::new();
     builder.timer(TokioTimer::new()).header_read_timeout(IDLE).max_buf_size(BUFFER);
-    let serving = builder.serve_connection(TokioIo::new(Stall::new(stream)), service);
+    let mut serving = pin!(builder.serve_connection(TokioIo::new(Stall::new(stream)), service));
     let unused = async {
-        sleep(FIRST_REQUEST).await;
+        let _ = timeout(FIRST_REQUEST, until(phase.clone(), Phase::Closed)).await;
         if was_used.load(Ordering::Relaxed) {
             std::future::pending::<()>().await;
         }
     };
+    let leaving = async {
+        until(phase.clone(), Phase::Leaving).await;
+        if !was_used.load(Ordering::Relaxed) {
+            std::future::pending::<()>().await; // its first call is about to come
+        }
+    };
     tokio::select! {
-        ended = serving => if let Err(error) = ended {
-            debug!(%error, "a connection to the webhooks ended");
-        },
-        () = unused => debug!("nothing was asked within {FIRST_REQUEST:?}"),
+        ended = serving.as_mut() => return told(ended),
+        () = unused => return debug!("nothing was asked within {FIRST_REQUEST:?}"),
+        () = leaving => serving.as_mut().graceful_shutdown(),
+    }
+    told(serving.await);
+}
+
+fn told(ended: hyper::Result<()>) {
+    if let Err(error) = ended {
+        debug!(%error, "a connection to the webhooks ended");
     }
 }

@@ -2,6 +2,9 @@
 
 mod client;
 mod garbage;
-mod jugs;
+pub(super) mod jugs;
 mod latency;
+mod leaving;
+mod peak;
+mod reach;
 mod rotation;

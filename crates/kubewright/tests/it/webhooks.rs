@@ -1,6 +1,7 @@
 //! Webhooks as people meet them: on a real API server that calls the operator.
 
 use std::collections::BTreeSet;
+use std::time::{Duration, Instant};
 
 use kubewright::cluster;
 use kubewright::k8s_openapi::api::core::v1::Secret;
@@ -198,6 +199,26 @@ async fn an_object_that_is_being_deleted_waits_for_no_webhook(env: Env) {
     let free = Patch::Merge(json!({"metadata": {"finalizers": null}}));
     api.patch("held", &PatchParams::default(), &free).await.unwrap();
     assert!(api.get_opt("held").await.unwrap().is_none());
+}
+
+#[kubewright_testenv::test(own)]
+async fn an_operator_that_is_replaced_answers_until_everybody_has_heard_of_it(env: Env) {
+    let port = seen::free_port();
+    let mut flags = flags(&env, port);
+    flags.own_deployment = Some("pots".to_owned());
+    let operator = start_with(&env, port, flags).await;
+    let begun = Instant::now();
+    let stopping = tokio::spawn(operator.stop());
+    let mut number = 0;
+    while begun.elapsed() < Duration::from_secs(4) {
+        env.create(pot(&format!("a-{number}"), 1)).await;
+        number += 1;
+        tokio::time::sleep(Duration::from_millis(50)).await;
+    }
+    stopping.await.unwrap();
+    assert!(begun.elapsed() < Duration::from_secs(15), "{:?}", begun.elapsed());
+    let said = refused(&env, &pot("late", 1)).await;
+    assert!(said.contains("failed calling webhook"), "{said}");
 }
 
 /// Each permission for webhooks that was used, as `verb resource`.

@@ -33,6 +33,7 @@ pub(super) async fn connect(port: u16, authority: &str) -> TlsStream<TcpStream> 
 pub(super) async fn say(port: u16, authority: &str, bytes: &[u8], patience: Duration) -> String {
     let mut stream = connect(port, authority).await;
     let _ = stream.write_all(bytes).await; // it may have refused already
+    let _ = stream.flush().await; // else the end may stay here
     let mut said = Vec::new();
     let mut buffer = [0; 4096];
     while let Ok(Ok(length)) = tokio::time::timeout(patience, stream.read(&mut buffer)).await {
@@ -46,8 +47,13 @@ pub(super) async fn say(port: u16, authority: &str, bytes: &[u8], patience: Dura
 
 /// A call with this body.
 pub(super) fn call(body: &[u8]) -> Vec<u8> {
+    call_of(VALIDATE, body)
+}
+
+/// A call of another webhook.
+pub(super) fn call_of(path: &str, body: &[u8]) -> Vec<u8> {
     let head = format!(
-        "POST {VALIDATE} HTTP/1.1\r\nHost: a\r\nContent-Type: application/json\r\n\
+        "POST {path} HTTP/1.1\r\nHost: a\r\nContent-Type: application/json\r\n\
          Connection: close\r\nContent-Length: {}\r\n\r\n",
         body.len()
     );

@@ -6,7 +6,7 @@ use jiff::ToSpan as _;
 use kube::api::PostParams;
 use kubewright_testenv::Env;
 use serde_json::json;
-use tokio::io::AsyncReadExt as _;
+use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
 use tokio::net::TcpStream;
 
 use super::super::certificate::{Made, make};
@@ -21,7 +21,10 @@ const PATIENCE: Duration = Duration::from_secs(15);
 
 /// A server with a certificate, and whom to trust.
 pub(super) async fn serving() -> (Served, String) {
-    let served = served().await;
+    with_certificate(served().await)
+}
+
+pub(super) fn with_certificate(served: Served) -> (Served, String) {
     let Made { authority, pair } = make(&[], Clock::system().now(), 90).unwrap();
     served.current.set(pair.certificate.as_bytes(), pair.key.as_bytes()).unwrap();
     (served, authority)
@@ -68,10 +71,22 @@ async fn what_is_being_deleted_is_let_through_whatever_is_wrong_with_it() {
     wrong["spec"]["litres"] = json!(0);
     let mut going = wrong.clone();
     going["metadata"]["deletionTimestamp"] = json!("2020-01-01T00:00:00Z");
-    for (object, expected) in [(wrong, "\"allowed\":false"), (going, "\"allowed\":true")] {
+    let (mut misfit, mut misfit_going) = (wrong.clone(), going.clone());
+    misfit["spec"] = json!("of another release");
+    misfit_going["spec"] = json!("of another release");
+    for (operation, object, expected) in [
+        ("UPDATE", wrong, "\"allowed\":false"),
+        ("UPDATE", going, "\"allowed\":true"),
+        ("UPDATE", misfit.clone(), "cannot be read as"),
+        ("UPDATE", misfit_going, "\"allowed\":true"),
+        ("DELETE", misfit, "its deletion is not looked at"),
+    ] {
         let mut review = review("Jug", &object);
-        review["request"]["operation"] = json!("UPDATE");
+        review["request"]["operation"] = json!(operation);
         review["request"]["oldObject"] = object;
+        if operation == "DELETE" {
+            review["request"]["object"] = json!(null);
+        }
         let said = say(port, &authority, &call(review.to_string().as_bytes()), PATIENCE).await;
         assert!(said.contains(expected), "{expected}: {said}");
     }
@@ -118,6 +133,27 @@ async fn slow_clients_are_cut_off() {
     assert!(body.contains("HTTP/1.1 504"), "{body}");
     assert!(matches!(silent, Ok(0) | Err(_)), "{silent:?}");
     assert!(begun.elapsed() < Duration::from_secs(25), "{:?}", begun.elapsed());
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn what_is_only_announced_keeps_nobody_waiting() {
+    let (Served { port, .. }, authority) = serving().await;
+    let head = "POST /convert-test-kubewright-dev-jug HTTP/1.1\r\nHost: a\r\nContent-Type: application/json";
+    let announced = format!("{head}\r\nContent-Length: {}\r\n\r\n{{", 10 << 20);
+    let mut held = Vec::new();
+    for _ in 0..20 {
+        let mut stream = connect(port, &authority).await;
+        stream.write_all(announced.as_bytes()).await.unwrap();
+        held.push(stream);
+    }
+    tokio::time::sleep(Duration::from_millis(200)).await; // until they are read
+    let request = call(review("Jug", &json!(jug("a"))).to_string().as_bytes());
+    for _ in 0..20 {
+        let begun = Instant::now();
+        let said = say(port, &authority, &request, PATIENCE).await;
+        assert!(said.contains("\"allowed\":true"), "{said}");
+        assert!(begun.elapsed() < Duration::from_secs(2), "{:?}", begun.elapsed());
+    }
 }
 
 #[tokio::test(flavor = "multi_thread")]

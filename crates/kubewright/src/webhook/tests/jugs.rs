@@ -4,15 +4,16 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use k8s_openapi::apimachinery::pkg::apis::meta::v1::Condition;
-use kube::{CustomResource, CustomResourceExt as _, KubeSchema};
+use kube::{Client, CustomResource, CustomResourceExt as _, KubeSchema};
 use kubewright_testenv::Env;
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 use tokio::net::TcpListener;
+use tokio::sync::watch;
 
 use super::super::{
-    Convert, Current, Hook, Keeper, Request, Routes, Spoke, Standing, Timing, Trust, Validate,
-    Verdict, serve,
+    Convert, Current, Hook, Keeper, Phase, Request, Routes, Spoke, Standing, Timing, Trust,
+    Validate, Verdict, serve,
 };
 use crate::clock::Clock;
 use crate::cluster;
@@ -22,11 +23,12 @@ use crate::generate::files::tests::installation;
 use crate::generate::webhook::{at_address, called, hosts, objects, secret_name};
 use crate::generate::{Installation, own_namespace};
 use crate::metrics::Metrics;
+use crate::webhook;
 
 pub(super) const NAME: &str = "a-operator"; // that of the fixture
 
 #[derive(KubeSchema, Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
-pub(super) struct JugStatus {
+pub(in super::super) struct JugStatus {
     #[serde(default)]
     conditions: Vec<Condition>,
 }
@@ -40,14 +42,14 @@ impl Conditions for JugStatus {
 #[derive(CustomResource, KubeSchema, Clone, Debug, Default, Serialize, Deserialize)]
 #[kube(group = "test.kubewright.dev", version = "v1", kind = "Jug", namespaced)]
 #[kube(status = "JugStatus")]
-pub(super) struct JugSpec {
+pub(in super::super) struct JugSpec {
     pub(super) litres: i32,
 }
 
 #[derive(CustomResource, KubeSchema, Clone, Debug, Default, Serialize, Deserialize)]
 #[kube(group = "test.kubewright.dev", version = "v1alpha1", kind = "Jug", root = "OldJug")]
 #[kube(namespaced, status = "JugStatus")]
-pub(super) struct OldJugSpec {
+pub(in super::super) struct OldJugSpec {
     pub(super) millilitres: i32,
 }
 
@@ -56,6 +58,12 @@ impl Validate for Jug {
         if self.spec.litres < 1 {
             verdict.refuse("spec.litres", "too little");
         }
+    }
+}
+
+impl webhook::Default for Jug {
+    fn set_defaults(&mut self, _: &Request<Self>) {
+        self.spec.litres += 1;
     }
 }
 
@@ -82,30 +90,36 @@ pub(super) struct Served {
     pub(super) port: u16,
     pub(super) current: Arc<Current>,
     pub(super) metrics: Metrics,
+    pub(super) phase: watch::Sender<Phase>,
     pub(super) installation: Installation,
 }
 
-fn hooks() -> Vec<Hook> {
+pub(super) fn hooks() -> Vec<Hook> {
     vec![Hook::validating::<Jug>(), Hook::converting(vec![Spoke::of::<OldJug>()])]
 }
 
 /// Serves until the test ends.
 pub(super) async fn served() -> Served {
+    served_with(hooks()).await
+}
+
+pub(super) async fn served_with(hooks: Vec<Hook>) -> Served {
     let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
     let port = listener.local_addr().unwrap().port();
     let (current, metrics) = (Arc::new(Current::default()), Metrics::with_webhooks());
-    let routes = Arc::new(Routes::new(hooks(), &metrics.webhooks().unwrap()));
-    tokio::spawn(serve(listener, current.clone(), routes));
+    let routes = Arc::new(Routes::new(hooks.clone(), &metrics.webhooks().unwrap()));
+    let (phase, seen) = watch::channel(Phase::Open);
+    tokio::spawn(serve(listener, current.clone(), routes, seen));
     let mut definition = tidy(Jug::crd());
     let mut older = OldJug::crd().spec.versions.remove(0);
     older.storage = false;
     definition.spec.versions.push(older);
-    let webhooks = hooks().into_iter().map(|hook| hook.about).collect();
+    let webhooks = hooks.into_iter().map(|hook| hook.about).collect();
     let definitions = vec![definition];
     let mut installation = Installation { definitions, webhooks, ..installation() };
     installation.namespace = own_namespace(NAME);
     installation.converts_at_home();
-    Served { port, current, metrics, installation }
+    Served { port, current, metrics, phase, installation }
 }
 
 impl Served {
@@ -126,14 +140,24 @@ impl Served {
 
     /// Keeps its certificate in the test's namespace until the test ends.
     pub(super) fn keep(&self, env: &Env, overlap: Duration) -> Standing {
+        self.keep_by(env, env.client(), overlap)
+    }
+
+    /// The same by another client. Watches are not its business.
+    pub(super) fn keep_by(&self, env: &Env, client: Client, overlap: Duration) -> Standing {
         let standing = Standing::new();
         let keeper = Keeper {
-            client: env.client(),
+            client: client.clone(),
             operator: NAME.to_owned(),
             namespace: env.namespace().to_owned(),
             secret: secret_name(NAME),
             hosts: hosts(NAME, env.namespace()),
-            trust: Trust::new(env.client(), NAME, called(NAME, &self.installation.webhooks)),
+            trust: Trust::new(
+                client,
+                NAME,
+                env.namespace(),
+                called(NAME, &self.installation.webhooks),
+            ),
             current: self.current.clone(),
             standing: standing.clone(),
             clock: Clock::system(),
