@@ -53,8 +53,9 @@ impl Place {
     /// `kubewright` in the operator's folder, with this cluster as the current one. Words are separated by
     /// blanks; quotes are not understood.
     pub(crate) fn command(&self, line: &str) -> Command {
-        let mut command = Command::new(&self.kubewright);
-        command.args(line.split_whitespace());
+        // A shell without job control starts what runs in the background with Ctrl-C ignored, and that is inherited.
+        let mut command = Command::new("env");
+        command.arg("--default-signal=INT").arg(&self.kubewright).args(line.split_whitespace());
         command.current_dir(Path::new(concat!(env!("CARGO_MANIFEST_DIR"), "/..")));
         command.env("KUBEWRIGHT_STATE", self.state.path()).env("KUBECONFIG", self.kubeconfig());
         command
