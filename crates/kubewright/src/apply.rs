@@ -126,6 +126,9 @@ impl Apply {
     }
 
     async fn change(&self, api: &Api<Raw>, held: &Held) -> Result<Raw, Error> {
+        if self.store.owner_of(&self.key).is_none() {
+            self.ask_for_owner().await?;
+        }
         let mut drifts = Vec::new();
         let mut renamed = None;
         // What others made of our fields; nothing if the intent itself is new.

@@ -7,11 +7,11 @@ use crate::store::Arrival;
 use crate::write::Request;
 
 impl Apply {
-    /// Asks the API server for the owner of a child that was deleted a moment ago: if the owner goes, the
-    /// garbage collector takes its children, and the two are told by different watches. What was deleted by
-    /// hand is made anew as soon as the owner is known to stay.
+    /// Asks the API server for the owner of a child that was deleted a moment ago, or names no owner any more:
+    /// if the owner goes, the garbage collector takes its children or lets them go, and the two are told by
+    /// different watches. What was done by hand is put right as soon as the owner is known to stay.
     pub(super) async fn ask_for_owner(&self) -> Result<(), Error> {
-        let gone = || Error::OwnerGone { action: self.request("create", "create").to_string() };
+        let gone = || Error::OwnerGone { action: self.request("patch", "apply").to_string() };
         let held = self.primary.indexed(&self.owner).pop().ok_or_else(gone)?;
         let key = Key::new(held.namespace(), held.name());
         let api = self.writer.api(&self.primary, &key);

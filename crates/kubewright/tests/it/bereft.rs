@@ -4,16 +4,17 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use kubewright::k8s_openapi::api::core::v1::ConfigMap;
-use kubewright::kube::api::DeleteParams;
+use kubewright::kube::api::{DeleteParams, PropagationPolicy};
 use kubewright_testenv::Env;
 use kubewright_testenv::proxy::Proxy;
 use kubewright_testenv::proxy::hook::{Asked, Event, EventFault, Hook};
+use serde_json::json;
 
 use crate::books::{Book, book};
 use crate::faults::behind_proxy;
 use crate::running::{self, Running, settled};
 use crate::seen;
-use crate::world::reconciled;
+use crate::world::{merge, reconciled};
 
 /// Once it is true nothing more is heard of books.
 struct NoNews(AtomicBool);
@@ -63,6 +64,36 @@ async fn a_child_is_made_anew_after_one_look_at_its_owner(env: Env) {
     seen::text(&env, "a", "once").await;
     let after = settled(|| (operator.writes(&env).len(), looks_at_the_book(&env))).await;
     assert_eq!(after, (before.0 + 1, before.1 + 1));
+}
+
+#[kubewright_testenv::test]
+async fn a_child_that_its_owner_lets_go_is_not_taken_back(env: Env) {
+    let (operator, _proxy) = without_news(&env).await;
+    let before = (operator.writes(&env).len(), looks_at_the_book(&env));
+    let orphan = DeleteParams {
+        propagation_policy: Some(PropagationPolicy::Orphan),
+        ..DeleteParams::default()
+    };
+    env.api::<Book>().delete("a", &orphan).await.unwrap();
+    // What the garbage collector does then.
+    merge::<ConfigMap>(&env, "a", json!({"metadata": {"ownerReferences": null}})).await;
+    looked_at_the_book(&env, before.1).await;
+    let after = settled(|| (operator.writes(&env).len(), looks_at_the_book(&env))).await;
+    assert_eq!(after, (before.0, before.1 + 1));
+    let map = env.api::<ConfigMap>().get("a").await.unwrap();
+    assert_eq!(map.metadata.owner_references, None);
+}
+
+#[kubewright_testenv::test]
+async fn an_owner_that_somebody_takes_off_a_child_is_put_back_after_one_look(env: Env) {
+    let (operator, _proxy) = without_news(&env).await;
+    let before = (operator.writes(&env).len(), looks_at_the_book(&env));
+    merge::<ConfigMap>(&env, "a", json!({"metadata": {"ownerReferences": null}})).await;
+    looked_at_the_book(&env, before.1).await;
+    let after = settled(|| (operator.writes(&env).len(), looks_at_the_book(&env))).await;
+    assert_eq!(after, (before.0 + 1, before.1 + 1));
+    let map = env.api::<ConfigMap>().get("a").await.unwrap();
+    assert_eq!(map.metadata.owner_references.map(|owners| owners.len()), Some(1));
 }
 
 #[kubewright_testenv::test]
